@@ -10,7 +10,7 @@ from db.postgres import Connection, PostgresDatabase
 from gateway.conversation import key_of
 from gateway.ports.conversations import StoredTurn
 from gateway.stores import conversation_views as views
-from gateway.stores import conversations, traces, usage
+from gateway.stores import conversations, people_names, traces, usage
 from gateway.stores.conversations import Conversations
 from tests.support.messages import AT, place
 
@@ -44,6 +44,18 @@ FILL = (
         " cache_read_tokens, cache_write_tokens, micros, at) SELECT 'x' || n, 't', 'p' || n / 100,"
         " '', 'm', 1, 1, 1, 1, 1, n * 1000000::bigint FROM generate_series(1, 20000) AS n"
     ),
+    (
+        "INSERT INTO people_names SELECT 't', 'p' || n, 'Ada', n * 1000000::bigint"
+        " FROM generate_series(1, 20000) AS n"
+    ),
+    (
+        "INSERT INTO admissions SELECT 't', 'p' || n, 'member', 'Ada', '', '', n"
+        " FROM generate_series(1, 20000) AS n"
+    ),
+    (
+        "INSERT INTO pairing_requests SELECT 't', 'p' || n, 'r' || n, '', '', 'Ada', '', 'waiting',"
+        " n, n, 0, 0 FROM generate_series(1, 20000) AS n"
+    ),
     "INSERT INTO spent SELECT 'k' || n, 1, 1 FROM generate_series(1, 20000) AS n",
     "ANALYZE",
 )
@@ -67,7 +79,10 @@ ASKED: tuple[tuple[Statement, Params], ...] = (
     (conversations.CLEAR_NOTES, {"conversation": "c"}),
     (views.ONE, {"id": "x1", "tenant": "t"}),
     (views.MESSAGES, {**READS, **PAGE, "conversation": "c7", "everything": True, "limit": 50}),
-    (views.TEXTS, {**READS, "channel": "c", "message_ids": ["m"]}),
+    (views.TEXTS, {**READS, "channels": ["c"], "message_ids": ["m"]}),
+    (views.SUMS, {**READS, "conversation": "c7", "everything": True}),
+    (people_names.NAMES, {"tenant": "t", "persons": ["p7"]}),
+    (people_names.PRUNE, {"before": NOW, "most": 10}),
     (views.NEWEST, {"conversations": ["c7"]}),
     (views.LAST_SCANNED, {**PAGE, "scanned": 100}),
     (views.FIND, {"query": "'w1'", "before": NOW, "most": 100}),
