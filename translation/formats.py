@@ -1,4 +1,4 @@
-"""The table of formats, made of the CLDR data of Babel: `python -m translation.formats`."""
+"""The table of formats, made of the CLDR data of Babel."""
 
 import json
 from pathlib import Path
@@ -46,10 +46,6 @@ def _money(pattern: str) -> str:
     return "$" + gap * after.startswith(gap) + "{0}"
 
 
-def main() -> None:
-    """Write the table."""
-    TABLE.write_text(json.dumps(table(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+def written() -> str:
+    """Return the table as the text of its file."""
+    return json.dumps(table(), ensure_ascii=False, indent=1) + "\n"

@@ -11,8 +11,6 @@ import struct
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-__all__ = ["MAX_BYTES", "MAX_ENTRIES", "CatalogueError", "catalogue_of", "translations_of"]
-
 MAX_BYTES: Final = 2_000_000
 """Of one file."""
 MAX_ENTRIES: Final = 10_000
@@ -43,20 +41,21 @@ class CatalogueError(ValueError):
     """A file is no catalogue; the text names the line and what is wrong."""
 
 
-def catalogue_of(po: str) -> Mapping[str, str]:
+def catalogue_of(po: str, *, translated: bool = True) -> Mapping[str, str]:
     """Return the translated sentences of a `.po` file by gettext's key, without those marked
-    `fuzzy`; the key "" has the headers. Raises CatalogueError."""
+    `fuzzy`; the key "" has the headers. `translated=False` returns the sentences without a
+    translation as well. Raises CatalogueError."""
     if len(po) > MAX_BYTES:
         raise CatalogueError(f"The file has more than {MAX_BYTES:,} characters")
     found: dict[str, str] = {}
     for number, fuzzy, entry in _entries(po):
         if "msgid" not in entry or not any(field.startswith("msgstr") for field in entry):
             raise CatalogueError(f"Line {number}: an entry has no msgid or no msgstr")
-        key, translated = _pair(entry)
+        key, text = _pair(entry)
         if key in found:
             raise CatalogueError(f"Line {number}: the sentence stands twice")
-        if translated.strip(_FORM) and (not fuzzy or not key):
-            found[key] = translated
+        if not translated or (text.strip(_FORM) and (not fuzzy or not key)):
+            found[key] = text
         if len(found) > MAX_ENTRIES:
             raise CatalogueError(f"The file has more than {MAX_ENTRIES:,} sentences")
     return found
@@ -82,6 +81,13 @@ def key_of(msgid: str, plural: str = "", context: str = "") -> str:
     """Return the key of a sentence in a catalogue."""
     prefix = f"{context}{_CONTEXT}" if context else ""
     return f"{prefix}{msgid}{_FORM}{plural}" if plural else f"{prefix}{msgid}"
+
+
+def parts_of(key: str) -> tuple[str, str, str]:
+    """Return the context, the sentence and its plural of a key."""
+    context, _, text = key.rpartition(_CONTEXT)
+    msgid, _, plural = text.partition(_FORM)
+    return context, msgid, plural
 
 
 def _entries(po: str) -> Iterator[tuple[int, bool, dict[str, str]]]:
