@@ -44,6 +44,8 @@ KIND_WORDS: Final[dict[AttachmentKind, str]] = {
     "sticker": "sticker",
     "other": "file",
 }
+MAX_LANGUAGE: Final = 35
+"""Characters of a language tag: the length that BCP 47 asks programs to hold."""
 MAX_LABEL: Final = 100
 """Characters of a file's name that are shown."""
 MAX_LABELS: Final = 10
@@ -109,6 +111,9 @@ class MessageAuthor:
     former: tuple[str, ...] = ()
     is_chat: bool = False
     outside: bool = False
+    language: str = field(default="", compare=False)
+    """The language of their app as the platform tells it, a tag of BCP 47 such as "de-AT"; empty if
+    it tells none."""
 
     @property
     def known(self) -> KnownIds:

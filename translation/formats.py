@@ -9,7 +9,11 @@ from babel import Locale
 from translation.languages import LANGUAGES
 
 TABLE: Final = Path(__file__).parents[1] / "gateway/languages/formats.json"
-_ENGLISH: Final = {"date": "y-MM-dd", "joint": "{1} {0}", "money": "${0}"}
+_ENGLISH: Final = {"name": "English", "english": "English"} | {
+    "date": "y-MM-dd",
+    "joint": "{1} {0}",
+    "money": "${0}",
+}
 """The forms that Parley has always shown."""
 _PARTS: Final = ("2", "start", "middle", "end")
 
@@ -23,6 +27,8 @@ def _formats(language: str) -> dict[str, Any]:
     locale = Locale.parse(language)
     digits = locale.number_symbols["latn"]
     return {
+        "name": _capital(locale.get_display_name() or language),
+        "english": locale.get_display_name("en") or language,
         "direction": locale.text_direction,
         "decimal": digits["decimal"],
         "group": digits["group"],
@@ -35,6 +41,11 @@ def _formats(language: str) -> dict[str, Any]:
             for kind, style in (("and", "standard"), ("or", "or"))
         },
     }
+
+
+def _capital(name: str) -> str:
+    """Return the name of a language as it stands alone, not within a sentence."""
+    return name[:1].upper() + name[1:]
 
 
 def _money(pattern: str) -> str:

@@ -34,6 +34,15 @@ REGISTERED = (
         argument_help="a text, or: end",
         allowed=IN_CHAT,
     ),
+    CommandSpec(
+        "language",
+        "Choose the language in which you write to me",
+        takes_arguments=True,
+        argument_name="language",
+        argument_optional=True,
+        argument_help="a language such as de, or: auto",
+        allowed=IN_CHAT,
+    ),
     CommandSpec("stop", "Stop the answer that is being written", allowed=IN_CHAT),
     CommandSpec(HELP, "Show what you can do", allowed=IN_CHAT),
 )

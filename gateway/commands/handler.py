@@ -1,12 +1,12 @@
 """Commands, button presses, edits, deletions and inline queries: events that are not questions to
 the model."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import structlog
 
-from gateway.commands import approve_command, takeover_button
+from gateway.commands import approve_command, language_command, takeover_button
 from gateway.commands.approve_command import press_approval, run_approve
 from gateway.commands.catalogue import APPROVE, HELP, START, help_text, offers, threads_aside
 from gateway.commands.conversation_commands import (
@@ -17,6 +17,7 @@ from gateway.commands.conversation_commands import (
     run_task,
     set_confirmed_task,
 )
+from gateway.commands.language_command import press_language, run_language
 from gateway.errors import BadInput, DeliveryError
 from gateway.immutable import replace
 from gateway.llm.tokens import estimate
@@ -57,6 +58,7 @@ TASK_UNSEEN = " Memory is off for you here, so I ignore the task when I answer y
 UNKNOWN: Final = "I do not have this command. `/help` shows what I can do."
 NOT_ALLOWED: Final = "Only {}s and people with more rights may use this command."
 CLOSED = "This question is no longer open. Ask me again, or send the command again."
+Command = Callable[[TurnContext, str, Services], Awaitable[Reply]]
 log = structlog.get_logger(__name__)
 MAX_FILES: Final = 1
 MAX_BYTES: Final = 1024 * 1024
@@ -89,8 +91,10 @@ class CommandHandler:
                 text = await run_task(turn, event.arguments, self._services)
                 text += "" if await self._keeps(turn) else TASK_UNSEEN
                 await self._answer(turn, Reply(text + self._aside(turn, "task")))
+            case "language":
+                await self._answer(turn, await self._run(run_language, turn, event.arguments))
             case APPROVE.name:
-                await self._answer(turn, await self._approve(turn, event.arguments))
+                await self._answer(turn, await self._run(run_approve, turn, event.arguments))
             case _ if event.name in (HELP, START):
                 await self._answer(turn, Reply(self._help(turn)))
             case _:
@@ -152,6 +156,7 @@ class CommandHandler:
         return (
             confirmations.is_confirmation(value)
             or approve_command.owns(value)
+            or language_command.owns(value)
             or takeover_button.owns(value)
             or self._services.more_commands.owns(value)
         )
@@ -200,9 +205,9 @@ class CommandHandler:
         more = (APPROVE,) if not lacks and APPROVE in services.commands else ()
         return help_text(services.assistant.name, (*services.more_commands.specs, *more))
 
-    async def _approve(self, turn: TurnContext, arguments: str) -> Reply:
+    async def _run(self, command: Command, turn: TurnContext, arguments: str) -> Reply:
         try:
-            return await run_approve(turn, arguments, self._services)
+            return await command(turn, arguments, self._services)
         except BadInput as error:
             return Reply(str(error))
 
@@ -248,6 +253,8 @@ class CommandHandler:
         try:
             if approve_command.owns(value):
                 return await press_approval(turn, value, self._services)
+            if language_command.owns(value):
+                return await press_language(turn, value, self._services)
             if takeover_button.owns(value):
                 return await takeover_button.press_share(turn, value, self._services)
             return await self._services.more_commands.press(value, caller_of(turn, self._services))
@@ -292,6 +299,7 @@ class CommandHandler:
             reply = replace(reply, private_to=private_reader(turn))
         if reply.forgets:
             self._services.deliverer.expiring.forget_person(str(turn.asker.who.person))
+            self._services.readers.forget(turn.asker.who.tenant, turn.asker.person)
         gone = press is not None and not reply.leaves_buttons
         after = buttons_gone(turn, press) if gone and press is not None else ()
         await self._pipeline.reply(turn, reply, "answered", after)

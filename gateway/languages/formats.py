@@ -38,6 +38,10 @@ class Formats(Struct, frozen=True):
     """Twelve abbreviated names."""
     lists: Mapping[Literal["and", "or"], Mapping[Literal["2", "start", "middle", "end"], str]]
     """How two items, and the items of a longer list, stand together: `{0}` and `{1}`."""
+    name: str = ""
+    """What the language calls itself."""
+    english: str = ""
+    """Its English name."""
 
     def number(self, value: float, decimals: int = 0) -> str:
         """Return a number with its thousands apart."""
@@ -101,6 +105,13 @@ def formats_of(language: str) -> Formats:
     """Return the forms of a language of the table, or of its main language; English for others."""
     table = _table()
     return table.get(language) or table.get(language.partition("_")[0]) or table["en"]
+
+
+def names_of(language: str) -> tuple[str, str]:
+    """Return what a language calls itself, and its English name; its code for one that is not in
+    the table."""
+    formats = _table().get(language)
+    return (formats.name, formats.english) if formats else (language, language)
 
 
 def _pair(pattern: str, first: str, second: str) -> str:

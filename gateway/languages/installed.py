@@ -51,13 +51,18 @@ class LanguagePolicy(Section):
     """The language of a workspace or channel, by its id (`slack:T0123: de`)."""
     folder: Annotated[str, StringConstraints(max_length=1_000)] = "languages"
     """A folder with catalogues of further languages, or with others in place of Parley's, relative
-    to the configuration file: `da.po`."""
+    to the configuration file: `da.po`. It need not exist."""
     sentences: dict[Name, dict[str, Worded]] = Field(default={})
     """Other words for sentences, by language and English sentence."""
 
 
 class LanguageError(ValueError):
-    """A catalogue or a sentence of the operator cannot be used; the text says which and why."""
+    """A catalogue or a sentence of the operator cannot be used; the text says which and why. `key`
+    is the place in the configuration, below `languages`."""
+
+    def __init__(self, text: str, key: str = "folder") -> None:
+        super().__init__(text)
+        self.key = key
 
 
 class _Entry(Struct, frozen=True):
@@ -73,21 +78,21 @@ class Languages:
         """`folder` has the operator's catalogues; it need not exist."""
         self._policy = policy
         self._added = _files_in(folder)
-        self._shown: dict[str, Language] = {"en": self._english}
+        self._shown: dict[str, Language] = {}
 
     def check(self) -> None:
         """Raise LanguageError for the first file or sentence of the operator that cannot be used.
         Reads every file of the operator, and none of Parley's unless a sentence needs it."""
-        unknown = {self._policy.default, *self._policy.places.values(), *self._policy.sentences}
-        unknown |= set(self._policy.offered or ())
-        unknown -= set(self._installed)
-        if unknown:
-            known = ", ".join(sorted(self._installed))
-            raise LanguageError(f"There is no language {min(unknown)!r}. There are: {known}.")
+        for key, names in self._named.items():
+            if unknown := set(names) - set(self._installed):
+                known = ", ".join(self._installed)
+                raise LanguageError(f"There is no language {min(unknown)!r}. Known: {known}.", key)
+        if self._policy.default not in self.offered:
+            raise LanguageError("It is not among `languages.offered`.", "default")
         if len(self._installed) > MAX_LANGUAGES:
             raise LanguageError(f"There are more than {MAX_LANGUAGES} languages.")
         if sum(map(len, self._policy.sentences.values())) > MAX_OVERRIDES:
-            raise LanguageError(f"languages.sentences has more than {MAX_OVERRIDES} sentences.")
+            raise LanguageError(f"There are more than {MAX_OVERRIDES} sentences.", "sentences")
         for name in {*self._added, *self._policy.sentences}:
             self._loaded(name)
 
@@ -95,6 +100,16 @@ class Languages:
     def offered(self) -> Sequence[str]:
         """The names of the languages that people can choose, English first."""
         return ("en", *sorted(set(self._policy.offered or self._installed) - {"en"}))
+
+    @property
+    def default(self) -> str:
+        """The name of the installation's own language."""
+        return self._policy.default
+
+    @property
+    def places(self) -> Mapping[str, str]:
+        """The languages of workspaces and channels, by id."""
+        return self._policy.places
 
     def fitting(self, tag: str) -> str:
         """Return the offered language for what a platform or a person tells, or ""."""
@@ -104,18 +119,38 @@ class Languages:
         """Return an offered language; the installation's own for every other name."""
         wanted = name if name in self.offered else self._policy.default
         if wanted not in self._shown:
-            self._shown[wanted] = self._loaded(wanted)
+            self._shown[wanted] = self._usable(wanted)
         return self._shown[wanted]
+
+    @property
+    def _named(self) -> Mapping[str, Iterable[str]]:
+        """The names of languages in the configuration, by key."""
+        policy = self._policy
+        return {
+            "default": (policy.default,),
+            "offered": policy.offered or (),
+            "places": policy.places.values(),
+            "sentences": policy.sentences,
+        }
+
+    def _usable(self, name: str) -> Language:
+        """Return a language; one whose file was damaged after the check is shown in English."""
+        try:
+            return self._loaded(name)
+        except LanguageError as error:
+            import structlog  # noqa: PLC0415 - the configuration loads this module, without logs
+
+            log = structlog.get_logger(__name__)
+            log.error("language_not_loaded", language=name, error=str(error))
+            return ENGLISH
 
     @cached_property
     def _installed(self) -> Sequence[str]:
         return ("en", *sorted({*_of_parley(), *self._added}))
 
-    @property
-    def _english(self) -> Language:
-        return self._loaded("en") if "en" in self._policy.sentences else ENGLISH
-
     def _loaded(self, name: str) -> Language:
+        if name == "en" and name not in {*self._policy.sentences, *self._added}:
+            return ENGLISH
         found: gettext.NullTranslations = gettext.NullTranslations()
         catalogue: Mapping[str, str] = {}
         if name in self._added:
@@ -139,13 +174,13 @@ def _worded(name: str, worded: Mapping[str, Worded], headers: str) -> Iterator[t
     for msgid, one in worded.items():
         entries = _template().get(msgid)
         if not entries:
-            raise LanguageError(f"languages.sentences.{name}: Parley has no sentence {msgid!r}.")
+            raise LanguageError(f"Parley has no sentence {msgid!r}.", f"sentences.{name}")
         forms = (one,) if isinstance(one, str) else one
         for entry in entries:
             for problem in problems_of(
                 msgid, entry.plural, entry.context, forms, forms_of_language
             ):
-                raise LanguageError(f"languages.sentences.{name}, {msgid!r}: {problem}.")
+                raise LanguageError(f"{msgid!r}: {problem}.", f"sentences.{name}")
             yield key_of(msgid, entry.plural, entry.context), "\0".join(forms)
 
 

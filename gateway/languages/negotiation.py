@@ -8,6 +8,15 @@ MAX_TAG: Final = 35
 _TRADITIONAL: Final = frozenset({"tw", "hk", "mo", "hant"})
 
 
+def language_of_reader(
+    chosen: str, told: str, place: str, default: str, offered: Collection[str]
+) -> str:
+    """Return the language for a reader: the first offered one of what they chose, what their
+    platform tells and what their place has, otherwise the installation's."""
+    found = (fitting(one, offered) for one in (chosen, told, place))
+    return next(filter(None, found), default)
+
+
 def fitting(tag: str, offered: Collection[str]) -> str:
     """Return the offered language for a tag such as "de-AT", "pt_BR" or "zh-Hant-HK", or ""."""
     if len(tag) > MAX_TAG:

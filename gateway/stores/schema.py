@@ -15,6 +15,7 @@ from gateway.stores import (
     conversations,
     hot_losses,
     long_lived_states,
+    people_languages,
     takeovers,
     turn_index,
     usage_days,
@@ -215,5 +216,6 @@ SCHEMA: Final = Schema(
         conversations.LATER,
         CRASHES,
         long_lived_states.SCHEMA,
+        people_languages.SCHEMA,
     ),
 )

@@ -11,6 +11,7 @@ from gateway.background_tasks import BackgroundTasks
 from gateway.conversation import ContextLimits, SummaryPolicy
 from gateway.extensions import ExtensionRegistry
 from gateway.immutable import replace
+from gateway.languages.installed import LanguagePolicy, Languages
 from gateway.llm.calibration import TokenCalibrations
 from gateway.llm.known_windows import KnownWindows
 from gateway.llm.prices import DEFAULT_PRICES, Price
@@ -48,6 +49,7 @@ from gateway.stores.takeovers import TakeoverStore
 from gateway.stores.traces import Traces
 from gateway.stores.usage import UsageLedger
 from gateway.turn.model_turn import TurnLimits
+from gateway.turn.readers import Readers
 from gateway.turn.slots import Slots, StorePlaces
 from gateway.turn.thread_failures import ThreadFailures
 from gateway.turn.tools import Toolbox
@@ -117,6 +119,8 @@ class Policies:
     """True if answers are shown while they grow."""
     acknowledge: str = ""
     takeover_idle: timedelta = timedelta(hours=8)
+    languages: Languages = field(default_factory=lambda: Languages(LanguagePolicy()))
+    """The languages of the assistant's own sentences."""
 
 
 @dataclass(slots=True)
@@ -185,6 +189,8 @@ class Services:
     """Approvals, and stored owners."""
     pairing: Pairing | None = None
     owner_claims: OwnerClaims | None = None
+    readers: Readers = field(default_factory=Readers)
+    """The languages of people."""
 
     @property
     def policies(self) -> Policies:

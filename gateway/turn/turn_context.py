@@ -44,6 +44,7 @@ from gateway.ports.prompt_blocks import (
 )
 from gateway.ports.traces import NO_CONVERSATION, Duration, Trace, ring_slot
 from gateway.ports.unit_of_work import CompletedTurn
+from gateway.text import ENGLISH, Language
 from gateway.turn.context.history import NO_HISTORY, LoadedHistory
 from gateway.turn.context.task import TaskTool
 from gateway.turn.metering import Meter
@@ -151,13 +152,14 @@ class Asker:
 
     `person` is a `str(PersonId)`, empty before the first stage has run. `sender` is the key under
     which limits and budgets count them; `sharing` says with whom a limit is shared that refused
-    them.
+    them. `language` is the one in which they read.
     """
 
     principal: Principal | None = None
     person: str = ""
     sender: str = ""
     sharing: Sharing | None = None
+    language: Language = ENGLISH
 
     @property
     def who(self) -> Principal:

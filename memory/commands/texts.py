@@ -138,6 +138,7 @@ KINDS: Final[Mapping[str, str]] = {
     "link_requests": "unfinished links",
     "people_projects": "projects that you were seen in",
     "people_choices": "your settings",
+    "people_languages": "your language",
     "person_tokens": "tokens for your own programs",
     "adapter_state": "facts about your account on its platform, and open questions to you",
     "quarantine": "work that stopped the program, without text",

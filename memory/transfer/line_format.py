@@ -73,6 +73,7 @@ TABLES: Final = frozenset(
         "admissions",
         "pairing_requests",
         "approvers",
+        "people_languages",
         "console_sessions",
         "console_links",
         "config_versions",

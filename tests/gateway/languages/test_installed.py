@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.languages.installed import LanguageError, LanguagePolicy, Languages
+from gateway.languages.installed import LanguageError, LanguagePolicy, Languages, Worded
 from gateway.text import DAYS, SECONDS, text, verbatim
 from tests.support.for_each import for_each
 
@@ -43,8 +43,8 @@ def test_an_operator_adds_a_language_as_a_file(tmp_path: Path) -> None:
 
 
 def test_an_operator_words_a_sentence_anew() -> None:
-    worded = {"{count} day": ("{count} Tag", "{count} Tage hindurch")}
-    english = {"{count} second": ("one tick", "{count} ticks")}
+    worded: dict[str, Worded] = {"{count} day": ("{count} Tag", "{count} Tage hindurch")}
+    english: dict[str, Worded] = {"{count} second": ("one tick", "{count} ticks")}
     languages = Languages(LanguagePolicy(sentences={"de": worded, "en": english}))
     languages.check()
     assert languages.named("de").shown(DAYS.of(count=3)) == "3 Tage hindurch"
