@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias, final
+from typing import Any, Final, Literal, TypeAlias, final
 
 from msgspec import Struct
 
@@ -121,6 +121,9 @@ class Joined(_Shown, frozen=True, tag="joined"):
 
 
 Text: TypeAlias = Sentence | Verbatim | Joined
+Unconverted: TypeAlias = Any
+"""A `Text`; or English words, a `str`, of code whose sentences are not in the catalogues yet. It
+becomes `Text` when all of them are."""
 Value: TypeAlias = Text | Moment | Span | Amount | Size | Listed | int
 
 
@@ -193,6 +196,10 @@ class Language:
         values = MappingProxyType(dict(text.values))
         pattern = self._pattern(text, values)
         return self._filled(pattern, values) if values else pattern
+
+    def words(self, said: Unconverted, /) -> str:
+        """Return a text as the readers of this language see it; other words as they are."""
+        return said if isinstance(said, str) else self.shown(said)
 
     def value(self, value: Value, /) -> str:
         """Return what fills a hole."""

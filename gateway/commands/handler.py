@@ -209,7 +209,7 @@ class CommandHandler:
         try:
             return await command(turn, arguments, self._services)
         except BadInput as error:
-            return Reply(str(error))
+            return Reply(error.text)
 
     async def _context(self, turn: TurnContext) -> str:
         now = self._services.clock.now()
@@ -245,7 +245,7 @@ class CommandHandler:
         try:
             reply = await self._services.more_commands.run(name, arguments, caller)
         except BadInput as error:
-            reply = Reply(str(error))
+            reply = Reply(error.text)
         await self._answer(turn, reply)
 
     async def _pressed(self, turn: TurnContext, value: str) -> Reply:
@@ -260,7 +260,7 @@ class CommandHandler:
             return await self._services.more_commands.press(value, caller_of(turn, self._services))
         except BadInput as error:
             in_room = turn.place.audience is not Audience.DIRECT
-            return Reply(str(error), leaves_buttons=in_room)  # they may belong to another person
+            return Reply(error.text, leaves_buttons=in_room)  # they may belong to another person
 
     async def _ask_to_clear(self, turn: TurnContext) -> None:
         if not may_set_task(turn.asker.who, turn.place.audience):

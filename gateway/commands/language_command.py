@@ -7,7 +7,7 @@ from typing import Final
 from gateway.errors import BadInput
 from gateway.languages.formats import names_of
 from gateway.languages.installed import Languages
-from gateway.message import Button, Reply
+from gateway.message import Choice, Reply
 from gateway.people import Audience
 from gateway.text import Sentence, Text, joined, text, verbatim
 from gateway.turn.services import Services
@@ -55,14 +55,14 @@ async def _choose(turn: TurnContext, typed: str, services: Services) -> Reply:
     languages, who = turn.policies.languages, turn.asker.who
     name = "" if typed.casefold() == AUTO else meant(typed, languages)
     if name is None:
-        raise BadInput(_said(turn, UNKNOWN))
+        raise BadInput(UNKNOWN)
     await services.readers.choose(who.tenant, turn.asker.person, name)
     turn.asker.language = await services.readers.language(
         languages, who.tenant, turn.asker.person, turn.place, turn.asked.last.author.language
     )
     done = SET.of(language=verbatim(names_of(turn.asker.language.code)[0]))
     in_room = turn.place.audience is not Audience.DIRECT
-    return Reply(_said(turn, done), leaves_buttons=in_room)  # others may press them as well
+    return Reply(done, leaves_buttons=in_room)  # others may press them as well
 
 
 async def _shown(turn: TurnContext, services: Services) -> Reply:
@@ -72,7 +72,7 @@ async def _shown(turn: TurnContext, services: Services) -> Reply:
         joined((THESE, *_lines(languages)), "\n"),
         HOW,
     ]
-    return Reply(_said(turn, joined(parts, "\n\n")), _buttons(turn))
+    return Reply(joined(parts, "\n\n"), _buttons(turn))
 
 
 async def _reason(turn: TurnContext, services: Services) -> Sentence:
@@ -89,16 +89,12 @@ def _lines(languages: Languages) -> Iterator[Text]:
     return (verbatim(f"- {names_of(name)[0]}: `{name}`") for name in languages.offered)
 
 
-def _buttons(turn: TurnContext) -> tuple[Button, ...]:
+def _buttons(turn: TurnContext) -> tuple[Choice, ...]:
     """Return a button for each language, as many as the platform shows; none where answers to a
     question are typed."""
     most = turn.connected.manifest.capabilities.max_buttons
     names = turn.policies.languages.offered[: most if most >= MAX_CHOICES else 0]
-    return tuple(Button(names_of(name)[0], f"{PREFIX}{name}") for name in names)
-
-
-def _said(turn: TurnContext, said: Text) -> str:
-    return turn.asker.language.shown(said)
+    return tuple(Choice(verbatim(names_of(name)[0]), f"{PREFIX}{name}") for name in names)
 
 
 def meant(typed: str, languages: Languages) -> str | None:

@@ -9,14 +9,14 @@ import hashlib
 from typing import Final
 
 from gateway.message import Button, MessageAuthor, Notice, Place
-from gateway.outbound.notices import NoticeSender
 from gateway.pairing.requests import APPROVED, REQUEST_NOTICE, ROOM_HINT, code_text, described
 from gateway.people import Audience, KnownIds, Role, identity_of
 from gateway.policy.decision import Decision
 from gateway.policy.pairing_codes import STAGE
 from gateway.ports.admissions import Admission, AdmissionStore, Applicant, PairingRequest
+from gateway.text import Unconverted
 from gateway.turn.admission import known_ids, role_in
-from gateway.turn.services import Services
+from gateway.turn.services import Services, notice_sender
 
 PREFIX: Final = "pairing:"
 MAX_APPROVERS: Final = 20
@@ -40,7 +40,7 @@ class AccessNotices:
     def __init__(self, services: Services, store: AdmissionStore) -> None:
         self._services = services
         self._store = store
-        self._sender = NoticeSender(services.stores.outbox, services.deliverer, services.connected)
+        self._sender = notice_sender(services)
 
     async def send_due(self) -> None:
         """Send what is due, a bounded number. Raises `StoreUnavailable`."""
@@ -86,7 +86,7 @@ class AccessNotices:
 
 async def reply_to_stranger(
     tenant: str, author: MessageAuthor, place: Place, services: Services
-) -> tuple[Decision, str]:
+) -> tuple[Decision, Unconverted]:
     """Return the decision about an answer, and its text, which is for this person alone; empty for
     silence. Raises `StoreUnavailable`."""
     if services.pairing is None or author.is_bot or author.is_chat:

@@ -31,6 +31,7 @@ from gateway.ports.queues import InboxEntry
 from gateway.ports.traces import GAVE_UP
 from gateway.render import address, render_off_loop
 from gateway.store_retry import uninterrupted
+from gateway.text import Unconverted
 from gateway.turn.access_notices import reply_to_stranger
 from gateway.turn.admission import (
     check_access,
@@ -192,9 +193,10 @@ class Pipeline:
         """Answer with a fixed text, run `after`, and end the turn."""
         if outcome != EXPIRED:  # its notice names the times
             note_lateness(turn, self._services)
+        said, reply = reply, reply.shown(turn.language_of(alone=bool(reply.private_to)))
         reply = replace(reply, markdown=with_age(turn, reply.markdown))
         reply = await screened_reply(turn, reply, self._services)
-        reply = await typed_form(turn, reply, self._services)
+        reply = await typed_form(turn, reply, self._services, said.buttons)
         turn.forgets = reply.forgets
         turn.outbound = address(
             turn.id,
@@ -204,7 +206,9 @@ class Pipeline:
             reply_to_id=turn.asked.reply_to_id,
             reply_handle=turn.asked.reply_handle,
         )
-        turn.outbound += addressed(turn.id, reply.notices, self._services.connected)
+        turn.outbound += await addressed(
+            turn.id, reply.notices, self._services.connected, self._services.language_of
+        )
         turn.outbound += tuple(after)
         await self._finish(turn, outcome)
 
@@ -387,7 +391,7 @@ class Pipeline:
         if turn.inputs.memory is not None and turn.inputs.unkept:
             self._unkept.update(dict.fromkeys(turn.asked.inbox_ids, turn.inputs.memory))
 
-    async def _words_for(self, turn: TurnContext, decision: Decision) -> str:
+    async def _words_for(self, turn: TurnContext, decision: Decision) -> Unconverted:
         """Return the text of a refusal: empty if access is denied or the author is a bot (an answer
         would feed a loop), and for a limit only once per window."""
         if turn.asked.last.author.is_bot:
@@ -403,7 +407,7 @@ class Pipeline:
         first = await self._services.stores.buckets.claim(key, refusal.quiet_for)
         return refusal.text if first else ""
 
-    async def _reply_to_stranger(self, turn: TurnContext) -> str:
+    async def _reply_to_stranger(self, turn: TurnContext) -> Unconverted:
         """Return the code or the hint for a person who waits for the answer to a command."""
         author, place = turn.asked.last.author, turn.place
         decision, text = await reply_to_stranger(turn.key.tenant, author, place, self._services)

@@ -7,10 +7,11 @@ from datetime import datetime
 from typing import Final
 
 from gateway.immutable import replace
-from gateway.message import Outbound, Reply
+from gateway.message import NOTHING_SAID, Outbound
 from gateway.policy.decision import Decision
 from gateway.policy.takeover_return import HANDED_OVER, RETURNED, STAGE, WITHHELD, decide_takeover
 from gateway.render import address, render_off_loop
+from gateway.text import Unconverted
 from gateway.turn.audit import audit
 from gateway.turn.memory import redact_aside
 from gateway.turn.services import Services
@@ -85,12 +86,12 @@ async def withhold(turn: TurnContext) -> None:
         turn.outbound = (replace(first, replaces=live), *others)
 
 
-async def _addressed(text: str, turn: TurnContext) -> tuple[Outbound, ...]:
+async def _addressed(text: Unconverted, turn: TurnContext) -> tuple[Outbound, ...]:
     return address(
         turn.id,
         turn.place,
-        await render_off_loop(text, turn.connected.renderer),
-        Reply(text),
+        await render_off_loop(turn.language_of().words(text), turn.connected.renderer),
+        NOTHING_SAID,
         reply_to_id=turn.asked.reply_to_id,
         reply_handle=turn.asked.reply_handle,
     )
