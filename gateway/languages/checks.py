@@ -12,7 +12,6 @@ MAX_SENTENCE: Final = 4_000
 """Characters of one form of a sentence."""
 _CODE: Final = re.compile(r"`[^`\n]*`")
 _EMPHASIS: Final = "**"
-_BREAKS: Final = re.compile(r"\A\n*|\n*\Z")
 _LIMITS: Final = {BUTTON: MAX_LABEL, COMMAND: MAX_DESCRIPTION}
 _ALLOWED_CONTROLS: Final = "\n\u200c\u200d"
 """Line ends, and the joiners that Indic and Arabic scripts need."""
@@ -46,7 +45,7 @@ def _problems_of_form(source: str, context: str, form: str, *, counts: bool) -> 
         yield "Its commands and codes in backticks differ from the English ones"
     if source.count(_EMPHASIS) != form.count(_EMPHASIS):
         yield f"It has {form.count(_EMPHASIS)} times ** instead of {source.count(_EMPHASIS)}"
-    if _BREAKS.findall(source) != _BREAKS.findall(form):
+    if _breaks(source) != _breaks(form):
         yield "It begins or ends with other line breaks"
     limit = _LIMITS.get(context, MAX_SENTENCE)
     if len(form) > limit:
@@ -57,3 +56,8 @@ def _problems_of_form(source: str, context: str, form: str, *, counts: bool) -> 
         if unicodedata.category(sign) in {"Cc", "Cf"} and sign not in _ALLOWED_CONTROLS:
             yield f"It has the invisible character U+{ord(sign):04X}"
             return
+
+
+def _breaks(form: str) -> tuple[int, int]:
+    """Return the numbers of line breaks at the beginning and at the end."""
+    return len(form) - len(form.lstrip("\n")), len(form) - len(form.rstrip("\n"))

@@ -127,9 +127,9 @@ async def test_any_other_message_of_the_person_closes_the_question() -> None:
         for number, other in enumerate(
             (typed_message("what would that be?", 1), typed_message("/context", 2))
         ):
-            await g.take(
-                typed_message("/sell", 10 + number), other, typed_message("yes", 20 + number)
-            )
+            await g.take(typed_message("/sell", 10 + number))
+            await g.take(other)
+            await g.take(typed_message("yes", 20 + number))
         assert shop.pressed == []
         assert g.model.last_words() == "yes"
 
