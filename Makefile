@@ -15,7 +15,7 @@ WORKERS ?= 4
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test coverage check package check-package check-deploy audit sbom newcomer format bench nightly docs
-.PHONY: reference lock clean
+.PHONY: reference catalogues lock clean
 
 demo: $(RUN_STAMP)
 	$(BIN)/parley demo $(ARGS)
@@ -68,6 +68,9 @@ docs: $(DOCS_STAMP)
 
 reference: $(RUN_STAMP)
 	$(BIN)/python -m docs_site.reference
+
+catalogues: $(DEV_STAMP)
+	$(BIN)/python -m translation
 
 LOCK = $(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-annotate --custom-compile-command "make lock" -q
 

@@ -35,6 +35,7 @@ Adapters and providers raise; only the core decides whether to try again.
 from collections.abc import Sequence
 
 from db.errors import StoreUnavailable as StoreUnavailable  # noqa: PLC0414 - a part of this tree
+from gateway.text import Unconverted
 
 
 class ParleyError(Exception):
@@ -202,13 +203,15 @@ class BadInput(ParleyError):
     """Input cannot be used; the text says what is wrong, and where.
 
     `code` names the case for programs: `gateway.ports.error_codes` says how each face answers it.
-    `where` is the wrong part of a request, such as `body.text`; empty if the text says it.
+    `where` is the wrong part of a request, such as `body.text`; empty if the text says it. `text`
+    is for people, each in their language; the error as a `str` is the English one.
     """
 
     code = "refused"
 
-    def __init__(self, text: str = "", *, code: str = "", where: str = "") -> None:
-        super().__init__(text)
+    def __init__(self, text: Unconverted = "", *, code: str = "", where: str = "") -> None:
+        super().__init__(str(text))
+        self.text = text
         self.code = code or self.code
         self.where = where
 

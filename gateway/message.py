@@ -8,12 +8,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import ClassVar, Final, Literal, TypeAlias
+from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
 from gateway.authorship import Material
+from gateway.immutable import replace
 from gateway.people import Audience, KnownIds, PersonId
+from gateway.text import Language, Text, Unconverted
 from safety.unicode import safe_unicode
 
 MAX_CONTENT = 40_000
@@ -44,6 +46,8 @@ KIND_WORDS: Final[dict[AttachmentKind, str]] = {
     "sticker": "sticker",
     "other": "file",
 }
+MAX_LANGUAGE: Final = 35
+"""Characters of a language tag: the length that BCP 47 asks programs to hold."""
 MAX_LABEL: Final = 100
 """Characters of a file's name that are shown."""
 MAX_LABELS: Final = 10
@@ -109,6 +113,9 @@ class MessageAuthor:
     former: tuple[str, ...] = ()
     is_chat: bool = False
     outside: bool = False
+    language: str = field(default="", compare=False)
+    """The language of their app as the platform tells it, a tag of BCP 47 such as "de-AT"; empty if
+    it tells none."""
 
     @property
     def known(self) -> KnownIds:
@@ -451,6 +458,33 @@ class Button:
     typed: str = ""
 
 
+class Choice(Struct, frozen=True):
+    """A `Button` before it is shown in the language of its reader."""
+
+    label: Text
+    """Made with `gateway.text.label`, or the words of a person."""
+    value: str
+    typed: Text | None = None
+    description: Text | None = None
+
+
+Offered: TypeAlias = Any
+"""A `Choice`; or a `Button` of code whose sentences are not in the catalogues yet."""
+
+
+def button_in(language: Language, offered: Offered) -> Button:
+    """Return a button as the readers of this language see it."""
+    if isinstance(offered, Button):
+        return offered
+    typed, description = offered.typed, offered.description
+    return Button(
+        language.shown(offered.label),
+        offered.value,
+        language.shown(description) if description is not None else "",
+        language.shown(typed) if typed is not None else "",
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class OutboundFile:
     """A file to send. In JSON its bytes are base64."""
@@ -487,9 +521,9 @@ class Notice(Struct, frozen=True):
     person: str
     place: Place
     """The direct conversation of the reader."""
-    markdown: str
+    markdown: Unconverted
     """The text, in Markdown."""
-    buttons: tuple[Button, ...] = ()
+    buttons: tuple[Offered, ...] = ()
     """The buttons below the text."""
     buttons_until: datetime | None = None
     """The expiry of the buttons; None if they stay valid."""
@@ -502,9 +536,9 @@ class Reply(Struct, frozen=True):
     deleted, and nothing of this answer is kept either. `buttons_until`: the expiry of the buttons;
     None if they stay valid."""
 
-    markdown: str
+    markdown: Unconverted
     """The text, in Markdown; empty for an answer without one."""
-    buttons: tuple[Button, ...] = ()
+    buttons: tuple[Offered, ...] = ()
     """The buttons below the last message."""
     files: tuple[OutboundFile, ...] = ()
     """The files behind the text, in order."""
@@ -513,6 +547,12 @@ class Reply(Struct, frozen=True):
     buttons_until: datetime | None = None
     leaves_buttons: bool = False
     forgets: bool = False
+
+    def shown(self, language: Language) -> "Reply":
+        """Return the answer with its words as the readers of this language see them; the notices
+        have other readers."""
+        buttons = tuple(button_in(language, one) for one in self.buttons)
+        return replace(self, markdown=language.words(self.markdown), buttons=buttons)
 
 
 NOTHING_SAID: Final = Reply("")

@@ -38,6 +38,7 @@ from gateway.ports.queues import Dispatcher
 from gateway.ports.traces import Trace
 from gateway.store_retry import StoreRetry
 from gateway.turn.pipeline import Pipeline
+from gateway.turn.readers import Readers
 from gateway.turn.services import CurrentPolicies, Services
 from gateway.turn.slots import Slots, StorePlaces
 from parley.config import Settings, SettingsError
@@ -534,6 +535,7 @@ class App:
             admissions=access.admissions,
             pairing=access.pairing,
             owner_claims=access.claims,
+            readers=Readers(self.storage.people_languages, self._clock),
         )
 
     def _deliverer(self, connected: Accounts, observer: Observer) -> Deliverer:

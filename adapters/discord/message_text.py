@@ -24,7 +24,7 @@ from adapters.shared.json_readers import (
     text,
 )
 from gateway.authorship import in_one_word
-from gateway.message import MAX_CONTENT, MessageAuthor
+from gateway.message import MAX_CONTENT, MAX_LANGUAGE, MessageAuthor
 
 BUTTON, SEPARATOR = 2, 14
 MAX_COMPONENTS: Final = 200
@@ -136,7 +136,7 @@ class DiscordText(Struct, frozen=True):
 
 
 def author_of(data: JsonObject) -> MessageAuthor | None:
-    """The author of a message, a pressed button or a command."""
+    """The author of a message, a pressed button or a command. Messages tell no language."""
     member = mapping(data, "member")
     user = mapping(data, "author") or mapping(member, "user") or mapping(data, "user")
     user_id = identifier(user, "id")
@@ -145,7 +145,8 @@ def author_of(data: JsonObject) -> MessageAuthor | None:
     by_webhook = bool(data.get("webhook_id"))
     is_bot = user.get("bot") is True or by_webhook
     outside = by_webhook or bool((integer(member, "flags") or 0) & GUEST)
-    return MessageAuthor(user_id, name_of(user, member), is_bot, outside=outside)
+    language = text(data, "locale", MAX_LANGUAGE)
+    return MessageAuthor(user_id, name_of(user, member), is_bot, outside=outside, language=language)
 
 
 def name_of(user: JsonObject, member: JsonObject) -> str:

@@ -14,7 +14,7 @@ from adapters.slack.errors import UNREACHABLE, code_of, delivery_errors
 from adapters.slack.event_context import is_guest
 from adapters.slack.messages import BY_ID, attachment_of
 from gateway.latest import Latest
-from gateway.message import Attachment
+from gateway.message import MAX_LANGUAGE, Attachment
 
 LOOKUP_SECONDS: Final = 1.0
 """Longest wait for an answer: the event itself must be acknowledged within three seconds."""
@@ -58,6 +58,8 @@ class UserInfo(Struct, frozen=True):
 
     name: str
     outside: bool
+    language: str = ""
+    """The language of their app (`locale`), empty if unknown."""
 
 
 class SlackDirectory:
@@ -85,7 +87,7 @@ class SlackDirectory:
             return known
         try:
             async with asyncio.timeout(LOOKUP_SECONDS):
-                answer = await self._web.users_info(user=user)
+                answer = await self._web.users_info(user=user, include_locale=True)
         except (SlackApiError, *UNREACHABLE):
             known = self._older.get(user) or UserInfo("", outside=True)
             self._people.put(user, known, KEEP_FAILURE_SECONDS)
@@ -93,7 +95,8 @@ class SlackDirectory:
         about = mapping(as_mapping(answer.data), "user")
         profile = mapping(about, "profile")
         name = text(profile, "display_name", 80) or text(profile, "real_name", 80)
-        known = UserInfo(name, not is_full_member(about, self._team_id))
+        language = text(about, "locale", MAX_LANGUAGE)
+        known = UserInfo(name, not is_full_member(about, self._team_id), language)
         self._people.put(user, known, KEEP_PERSON_SECONDS)
         self._older.put(user, known, KEEP_SECONDS)
         if name:

@@ -123,7 +123,8 @@ class SlackReceiver:
             self._person(author), self._is_shared(place, states_shared)
         )
         outside = author.outside or person.outside
-        author = replace(author, name=author.name or person.name, outside=outside)
+        name, language = author.name or person.name, person.language
+        author = replace(author, name=name, outside=outside, language=language)
         return replace(place, outsiders=shared), author
 
     async def _person(self, author: MessageAuthor) -> UserInfo:

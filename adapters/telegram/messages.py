@@ -22,6 +22,7 @@ from gateway.authorship import Authorship, Material, within_bounds
 from gateway.immutable import replace
 from gateway.message import (
     MAX_CONTENT,
+    MAX_LANGUAGE,
     ChatMessage,
     MessageAuthor,
     Place,
@@ -135,7 +136,12 @@ def user_of(user: JsonObject) -> MessageAuthor | None:
         return None
     full_name = f"{text(user, 'first_name')} {text(user, 'last_name')}".strip()
     name = text(user, "title") or full_name or text(user, "username")
-    return MessageAuthor(user_id, name[:MAX_NAME], is_bot=user.get("is_bot") is True)
+    return MessageAuthor(
+        user_id,
+        name[:MAX_NAME],
+        is_bot=user.get("is_bot") is True,
+        language=text(user, "language_code", MAX_LANGUAGE),
+    )
 
 
 def author_of(message: JsonObject) -> MessageAuthor | None:

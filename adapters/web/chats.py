@@ -67,8 +67,11 @@ class Chats:
         """The assistant's name on the page."""
         return self._context.assistant_name
 
-    async def act(self, person: str, payload: Mapping[str, object], chat: str = "") -> None:
+    async def act(
+        self, person: str, payload: Mapping[str, object], chat: str = "", language: str = ""
+    ) -> None:
         """Handle an action of the page: show it at once, pass it on, and undo it after a failure.
+        `language` is that of the browser.
 
         Raises `BadInput` for an invalid object, `Transient` while not connected, and the errors of
         the gateway's sink.
@@ -76,9 +79,9 @@ class Chats:
         self.require_sink()
         conversation = self.conversations.of(person, chat)
         if payload.get("type") == "regenerate":
-            await self._ask_again(conversation, person, payload, chat)
+            await self._ask_again(conversation, person, payload, chat, language)
             return
-        for event in self._events(conversation, person, payload, chat):
+        for event in self._events(conversation, person, payload, chat, language):
             await self._pass_on(conversation, event)
             if isinstance(event, MessageEdited | MessageDeleted):
                 self._settle(conversation)
@@ -89,12 +92,18 @@ class Chats:
         self.wake_list(person)
 
     def _events(
-        self, conversation: PageChat, person: str, payload: Mapping[str, object], chat: str
+        self,
+        conversation: PageChat,
+        person: str,
+        payload: Mapping[str, object],
+        chat: str,
+        language: str,
     ) -> list[InboundEvent]:
         known: dict[str, object] = {"files": named_files(self.files, person, payload.get("files"))}
         if payload.get("type") == "button":
             known["label"] = pressed_label(conversation, payload)
-        envelope = Envelope(self._context.account, person, self._context.clock.now(), chat)
+        now = self._context.clock.now()
+        envelope = Envelope(self._context.account, person, now, chat, language)
         quoted = quote_of(conversation, payload.get("reply_to"), person)
         events = parse({**payload, **known}, envelope, quoted)
         if not events:
@@ -110,7 +119,12 @@ class Chats:
             raise
 
     async def _ask_again(
-        self, conversation: PageChat, person: str, payload: Mapping[str, object], chat: str
+        self,
+        conversation: PageChat,
+        person: str,
+        payload: Mapping[str, object],
+        chat: str,
+        language: str,
     ) -> None:
         """Ask the latest question again. It stays on the page with its answer until the new answer
         is there (`Outbound.supersedes`), and for good if there is none."""
@@ -118,7 +132,7 @@ class Chats:
         now = asyncio.get_running_loop().time()
         if conversation.is_repeated(question.id, now):
             raise BadInput("this message is being answered again")
-        for event in self._events(conversation, person, again, chat):
+        for event in self._events(conversation, person, again, chat, language):
             repeat = repeated(event, question)
             conversation.repeat(question, line_of(repeat.message), now + REPEAT_SECONDS)
             try:

@@ -22,6 +22,7 @@ from msgspec import Struct
 from adapters.shared.json_readers import JsonObject, clean_text, integer, objects
 from gateway.message import (
     MAX_CONTENT,
+    MAX_LANGUAGE,
     Attachment,
     AttachmentKind,
     ButtonPressed,
@@ -42,6 +43,10 @@ MAX_BUTTON_VALUE: Final = 64
 PLATFORM: Final = "web"
 
 _CHAT: Final = re.compile(r"chat-[a-z0-9]{16}")
+MAX_HEADER: Final = 500
+"""Characters of a header that are read."""
+_TAG: Final = re.compile(rf"[A-Za-z0-9-]{{2,{MAX_LANGUAGE}}}")
+_WEIGHT: Final = re.compile(r"[01](\.[0-9]{0,3})?")
 _ID: Final = re.compile(r"[A-Za-z0-9-]{8,64}")
 _COMMAND: Final = re.compile(r"/([A-Za-z][A-Za-z0-9_-]{0,31})(?:\s+(.*))?", re.DOTALL)
 _KINDS: Final[dict[str, AttachmentKind]] = {"image": "image", "audio": "audio", "video": "video"}
@@ -49,12 +54,18 @@ _KINDS: Final[dict[str, AttachmentKind]] = {"image": "image", "audio": "audio", 
 
 class Envelope(Struct, frozen=True):
     """The server's facts of a request: the session's person, the account, the time, and the
-    conversation, whose id `is_chat` has accepted."""
+    conversation, whose id `is_chat` has accepted. `language` is that of the browser."""
 
     account: str
     person_id: str
     at: datetime
     chat: str = ""
+    language: str = ""
+
+    @property
+    def author(self) -> MessageAuthor:
+        """The person as the author of what the page sends."""
+        return MessageAuthor(self.person_id, language=self.language)
 
     @property
     def place(self) -> Place:
@@ -72,6 +83,18 @@ def is_chat(chat: str) -> bool:
     """Return True for the id of a conversation, which the browser makes. It cannot be the id of a
     person or of a room in a list of the configuration."""
     return not chat or _CHAT.fullmatch(chat) is not None
+
+
+def language_of(header: str) -> str:
+    """Return the language of an Accept-Language header that its reader likes best, or ""."""
+    best, most = "", 0.0
+    for one in header[:MAX_HEADER].split(","):
+        tag, _, weight = one.partition(";q=")
+        found = _WEIGHT.fullmatch(weight.strip() or "1")
+        liked = float(found[0]) if found else 0.0
+        if liked > most and _TAG.fullmatch(tag.strip()):
+            best, most = tag.strip(), liked
+    return best
 
 
 def parse(
@@ -94,8 +117,7 @@ def parse(
         case "button":
             return _button(payload, envelope, event_id)
         case "stop":
-            author = MessageAuthor(envelope.person_id)
-            return [CommandInvoked(event_id, envelope.place, author, "stop")]
+            return [CommandInvoked(event_id, envelope.place, envelope.author, "stop")]
         case _:
             return []
 
@@ -110,7 +132,7 @@ def _message(
     message = ChatMessage(
         id=event_id,
         content=text,
-        author=MessageAuthor(envelope.person_id),
+        author=envelope.author,
         place=envelope.place,
         timestamp=envelope.at,
         reply_to_id=quoted.id if quoted else None,
@@ -141,7 +163,7 @@ def _edit(payload: JsonObject, envelope: Envelope, event_id: str) -> list[Inboun
     changed = ChatMessage(
         id=message_id,
         content=text,
-        author=MessageAuthor(envelope.person_id),
+        author=envelope.author,
         place=envelope.place,
         timestamp=envelope.at,
     )
@@ -164,7 +186,7 @@ def _button(payload: JsonObject, envelope: Envelope, event_id: str) -> list[Inbo
         ButtonPressed(
             event_id,
             envelope.place,
-            MessageAuthor(envelope.person_id),
+            envelope.author,
             value,
             _text(payload.get("label"), 200),
             message_id,

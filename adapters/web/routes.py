@@ -23,7 +23,7 @@ from urllib.parse import quote, unquote
 
 from adapters.web.chats import Chats
 from adapters.web.page_state import PageChat, PageMessage
-from adapters.web.parse import MAX_FILES, is_chat
+from adapters.web.parse import MAX_FILES, is_chat, language_of
 from adapters.web.stored_lines import MAX_LISTED
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput, ParleyError, TenantUnknown, Transient
@@ -226,7 +226,8 @@ class _Pages:
         if not isinstance(chat, str) or not is_chat(chat):
             return _NO_CHAT
         try:
-            await self._chats.act(person, payload, chat)
+            language = language_of(request.headers.get("accept-language", ""))
+            await self._chats.act(person, payload, chat, language)
         except BadInput as problem:
             return error_response(422, str(problem))
         except StoreUnavailable:

@@ -1,13 +1,15 @@
 """`/approve`: owners and operators decide who may write, see the approvals and take them back."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from gateway.errors import BadInput
-from gateway.message import Button, Reply
-from gateway.pairing.requests import NOT_APPROVED, Pairing, code_span, described
+from gateway.message import Choice, Reply
+from gateway.pairing.requests import BREAK, NOT_APPROVED, Pairing, code_span, described
 from gateway.people import Audience, PersonId, Role
 from gateway.policy.pairing_codes import MAX_TYPED
 from gateway.ports.admissions import Admission, PairingRequest
+from gateway.text import Moment, Text, counted, joined, label, text, verbatim
 from gateway.turn.access_notices import PREFIX, AccessNotices, decision_buttons
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
@@ -17,19 +19,21 @@ MAX_WAITING: Final = 10
 MAX_CHOICES: Final = 5
 """People with a button below the list."""
 
-NOT_YOURS: Final = "Only owners and operators decide who may write to me."
-NOT_HERE: Final = "Write `/approve` to me in a direct message: others can read this conversation."
-NOBODY: Final = "Nobody waits for an approval."
-DECIDED: Final = "Somebody else decided first, or the request has ended. Nothing was changed."
-APPROVED: Final = "{who} may write to me now."
-REJECTED: Final = (
+NOT_YOURS: Final = text("Only owners and operators decide who may write to me.")
+NOT_HERE: Final = text(
+    "Write `/approve` to me in a direct message: others can read this conversation."
+)
+NOBODY: Final = text("Nobody waits for an approval.")
+DECIDED: Final = text("Somebody else decided first, or the request has ended. Nothing was changed.")
+APPROVED: Final = text("{who} may write to me now.")
+REJECTED: Final = text(
     "{who} was rejected. I do not notify them, and they get no new code for a day. To block a "
     "person permanently, add them to `access.blocked_users` in the configuration."
 )
-WAITING_HEAD: Final = (
+WAITING_HEAD: Final = text(
     "**These people ask for permission to write to me.** Approve only people whom you know."
 )
-WAITING_FOOT: Final = (
+WAITING_FOOT: Final = text(
     "Write `/approve CODE` with the code that the person gives you, or `/approve ID`. `/approve "
     "reject ID` rejects a request. `/approve list` shows the approved people."
 )
@@ -39,21 +43,30 @@ MAX_APPROVED: Final = 20
 MAX_ACCOUNTS: Final = 100
 """Accounts in which an id without its account is looked up."""
 
-NOBODY_APPROVED: Final = "Nobody is approved."
-WHOM: Final = "Write `/approve revoke ID`. `/approve list` shows the IDs."
-OWN: Final = (
+NOBODY_APPROVED: Final = text("Nobody is approved.")
+WHOM: Final = text("Write `/approve revoke ID`. `/approve list` shows the IDs.")
+OWN: Final = text(
     "You cannot take back your own approval here. Run `parley access revoke` on the machine of "
     "this assistant."
 )
-OWNERSHIP: Final = "Only an owner can take back the approval of an owner."
-REVOKED: Final = (
+OWNERSHIP: Final = text("Only an owner can take back the approval of an owner.")
+REVOKED: Final = text(
     "{who} is no longer approved. I do not notify them, and they get no new code for a day."
 )
-APPROVED_HEAD: Final = "**These people are approved**, the latest first."
-APPROVED_FOOT: Final = (
+APPROVED_HEAD: Final = text("**These people are approved**, the latest first.")
+APPROVED_FOOT: Final = text(
     "`/approve revoke ID` takes an approval back, also from linked accounts. People whom the "
     "configuration names are not in this list."
 )
+WAITS: Final = text("{who}, until {until}, ID {id}")
+MORE: Final = counted("and {count} more", "and {count} more")
+AND_MORE: Final = text(
+    "and more: `parley access list`, on the machine of this assistant, shows all"
+)
+APPROVED_MEMBER: Final = text("{who}, since {day}, by {by}")
+APPROVED_OWNER: Final = text("{who}, owner, since {day}, by {by}")
+APPROVE_NUMBER: Final = label("Approve {number}")
+TYPED_NUMBER: Final = label("approve {number}")
 REFUSALS: Final = {"own_approval": OWN, "ownership": OWNERSHIP}
 
 
@@ -104,33 +117,46 @@ async def _decide(
     who = described(request.applicant.person, request.applicant.name)
     if not approve:
         done = await pairing.reject(request, by)
-        return Reply(REJECTED.format(who=who) if done else DECIDED)
+        return Reply(REJECTED.of(who=who) if done else DECIDED)
     if await pairing.approve(request, by) is None:
         return Reply(DECIDED)
     await AccessNotices(services, pairing.store).send_due()
-    return Reply(APPROVED.format(who=who))
+    return Reply(APPROVED.of(who=who))
 
 
 def _listed(waiting: list[PairingRequest]) -> Reply:
     if not waiting:
         return Reply(NOBODY)
-    lines = [
-        f"{number}. {described(one.applicant.person, one.applicant.name)}, until "
-        f"{one.until:%H:%M} UTC, ID {code_span(one.id)}"
-        for number, one in enumerate(waiting[:MAX_WAITING], 1)
-    ]
+    lines = numbered(_waiting_line(one) for one in waiting[:MAX_WAITING])
     if len(waiting) > MAX_WAITING:
-        lines.append(f"\nand {len(waiting) - MAX_WAITING} more")
-    text = "\n\n".join((WAITING_HEAD, "\n".join(lines), WAITING_FOOT))
+        more = MORE.of(count=len(waiting) - MAX_WAITING)
+        lines = joined((lines, more), BREAK)
     until = min(one.until for one in waiting[:MAX_WAITING])
-    return Reply(text, _buttons(waiting), buttons_until=until)
+    said = joined((WAITING_HEAD, lines, WAITING_FOOT), BREAK)
+    return Reply(said, _buttons(waiting), buttons_until=until)
 
 
-def _buttons(waiting: list[PairingRequest]) -> tuple[Button, ...]:
+def _waiting_line(one: PairingRequest) -> Text:
+    who = described(one.applicant.person, one.applicant.name)
+    until, id_ = Moment(one.until, "clock"), verbatim(code_span(one.id))
+    return WAITS.of(who=who, until=until, id=id_)
+
+
+def numbered(lines: Iterable[Text]) -> Text:
+    """Return a numbered list."""
+    numbers = (joined((verbatim(f"{at}. "), line)) for at, line in enumerate(lines, 1))
+    return joined(numbers, "\n")
+
+
+def _buttons(waiting: list[PairingRequest]) -> tuple[Choice, ...]:
     if len(waiting) == 1:
         return decision_buttons(waiting[0].id)
     return tuple(
-        Button(f"Approve {number}", f"{PREFIX}approve:{one.id}", typed=f"approve {number}")
+        Choice(
+            APPROVE_NUMBER.of(number=number),
+            f"{PREFIX}approve:{one.id}",
+            typed=TYPED_NUMBER.of(number=number),
+        )
         for number, one in enumerate(waiting[:MAX_CHOICES], 1)
     )
 
@@ -140,15 +166,10 @@ async def list_approved(turn: TurnContext, pairing: Pairing) -> Reply:
     admissions = await pairing.store.admissions(MAX_APPROVED + 1, turn.asker.who.tenant)
     if not admissions:
         return Reply(NOBODY_APPROVED)
-    lines = [
-        f"{number}. {_approved_line(one)}"
-        for number, one in enumerate(admissions[:MAX_APPROVED], 1)
-    ]
+    lines = numbered(map(_approved_line, admissions[:MAX_APPROVED]))
     if len(admissions) > MAX_APPROVED:
-        lines.append(
-            "\nand more: `parley access list`, on the machine of this assistant, shows all"
-        )
-    return Reply("\n\n".join((APPROVED_HEAD, "\n".join(lines), APPROVED_FOOT)))
+        lines = joined((lines, AND_MORE), BREAK)
+    return Reply(joined((APPROVED_HEAD, lines, APPROVED_FOOT), BREAK))
 
 
 async def revoke(turn: TurnContext, typed: str, pairing: Pairing, services: Services) -> Reply:
@@ -164,23 +185,24 @@ async def revoke(turn: TurnContext, typed: str, pairing: Pairing, services: Serv
     gone = await pairing.revoke(turn.asker.who.tenant, person, by, owners=owners)
     if not gone:
         raise BadInput(NOT_APPROVED)
-    return Reply("\n".join(REVOKED.format(who=_approved_person(one)) for one in gone))
+    return Reply(joined((REVOKED.of(who=_approved_person(one)) for one in gone), "\n"))
 
 
 def _people_meant(typed: str, services: Services) -> list[str]:
     """The people that a typed id can mean: a whole `str(PersonId)`, or the id in any account.
     Raises `BadInput` for an empty one."""
-    text = typed.strip(" `")
-    if not text or len(text) > 3 * MAX_TYPED:
+    id_ = typed.strip(" `")
+    if not id_ or len(id_) > 3 * MAX_TYPED:
         raise BadInput(WHOM)
     accounts = sorted(services.connected)[:MAX_ACCOUNTS]
-    return [text, *(str(PersonId(platform, account, text)) for platform, account in accounts)]
+    return [id_, *(str(PersonId(platform, account, id_)) for platform, account in accounts)]
 
 
-def _approved_line(one: Admission) -> str:
-    role = ", owner" if one.role is Role.OWNER else ""
-    return f"{_approved_person(one)}{role}, since {one.at:%Y-%m-%d}, by {code_span(one.by)}"
+def _approved_line(one: Admission) -> Text:
+    line = APPROVED_OWNER if one.role is Role.OWNER else APPROVED_MEMBER
+    day, by = Moment(one.at, "day"), verbatim(code_span(one.by))
+    return line.of(who=_approved_person(one), day=day, by=by)
 
 
-def _approved_person(one: Admission) -> str:
+def _approved_person(one: Admission) -> Text:
     return described(one.applicant.person, one.applicant.name)

@@ -16,6 +16,7 @@ from gateway.policy.history_redaction import redact_name
 from gateway.ports import Capabilities, CommandSpec
 from gateway.ports.memory import Caller
 from gateway.ports.rights import IN_CHAT, in_chat
+from gateway.text import Text, label, text, verbatim
 from gateway.turn.services import Services
 
 HELP = "help"
@@ -32,6 +33,15 @@ REGISTERED = (
         argument_name="task",
         argument_optional=True,
         argument_help="a text, or: end",
+        allowed=IN_CHAT,
+    ),
+    CommandSpec(
+        "language",
+        "Choose the language in which you write to me",
+        takes_arguments=True,
+        argument_name="language",
+        argument_optional=True,
+        argument_help="a language such as de, or: auto",
         allowed=IN_CHAT,
     ),
     CommandSpec("stop", "Stop the answer that is being written", allowed=IN_CHAT),
@@ -54,6 +64,11 @@ APPROVE = CommandSpec(
 CONSOLE = CommandSpec("console", "Get a link to your console in the browser", allowed=IN_CHAT)
 """Offered where the console is on (`console.enabled`)."""
 
+IN_THREADS: Final = text(
+    "Each of my answers here has its own thread. To use this command there, write {command} in the "
+    "thread."
+)
+ASK: Final = label("Ask {assistant}")
 MAX_INLINE: Final = 250
 """Characters of an inline query (Telegram sends at most 256)."""
 MAX_TITLE: Final = 60
@@ -62,14 +77,11 @@ SECONDS: Final = 1.0
 log = structlog.get_logger(__name__)
 
 
-def threads_aside(name: str, place: Place, can: Capabilities, assistant_name: str) -> str:
-    """Return a note for a command in a channel whose answers open threads."""
+def threads_aside(name: str, place: Place, can: Capabilities, assistant_name: str) -> Text | None:
+    """Return a note for a command in a channel whose answers open threads; None elsewhere."""
     if not can.answers_open_threads or place.audience is Audience.DIRECT or place.thread_id:
-        return ""
-    return (
-        " Each of my answers here has its own thread. To use this command there, write "
-        f"`@{assistant_name} /{name}` in the thread."
-    )
+        return None
+    return IN_THREADS.of(command=verbatim(f"`@{assistant_name} /{name}`"))
 
 
 def _usage(command: CommandSpec) -> str:

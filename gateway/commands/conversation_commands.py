@@ -8,6 +8,7 @@ from gateway.message import Reply
 from gateway.people import Audience
 from gateway.policy.response_filter import filter_response
 from gateway.ports.conversations import MAX_TASK, ConversationTask
+from gateway.text import Text, counted, joined, label, text, verbatim
 from gateway.turn import confirmations
 from gateway.turn.confirmations import Answer, PendingConfirmation
 from gateway.turn.context.task import NO_TASK, may_set_task, prepared_task, reads_like_instructions
@@ -16,47 +17,60 @@ from gateway.turn.prompt import who_set
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 
-HISTORY: Final = "Delete history"
-LEARNED: Final = "Also what I learned"
-KEEP: Final = "Keep"
-"""Labels of at most 20 characters, the limit of WhatsApp."""
-QUESTION: Final = (
+HISTORY: Final = label("Delete history")
+LEARNED: Final = label("Also what I learned")
+KEEP: Final = label("Keep")
+QUESTION: Final = text(
     "Delete the history of this conversation? I will no longer see its earlier messages. My "
     "memories of you stay (`/memories` shows them)."
 )
-FOR_ALL: Final = " This deletes the history for everybody here."
-OFFER: Final = (
+FOR_ALL: Final = text("This deletes the history for everybody here.")
+OFFER: Final = text(
     "The button **{label}** deletes, in addition, what I learned about you in this conversation "
     "and the messages of it that I keep: {count} in total."
 )
-LEARNED_NOT_YOURS: Final = (
+LEARNED_NOT_YOURS: Final = text(
     "Only the person who asked can delete what I learned about them. You can still delete the "
     "history alone."
 )
-NOTHING: Final = "There was nothing to delete."
-STAYS: Final = "My memories of you stay: `/memories` shows them, `/forget …` deletes them."
+NOTHING: Final = text("There was nothing to delete.")
+STAYS: Final = text("My memories of you stay: `/memories` shows them, `/forget …` deletes them.")
+STAY_OF_ALL: Final = text("My memories of people stay.")
+CLEARED: Final = counted(
+    "Done: deleted {count} message of this conversation's history.",
+    "Done: deleted {count} messages of this conversation's history.",
+)
+FORGOTTEN: Final = counted(
+    "I also deleted {count} memory from this conversation.",
+    "I also deleted {count} memories from this conversation.",
+)
 
-NONE: Final = (
+NONE: Final = text(
     "No task is set here. To set one, write the topic of this conversation after the command: "
     "`/task plan the trip`."
 )
-ENDED: Final = "Done: this conversation has no task."
-TASK_NOT_YOURS: Final = (
+ENDED: Final = text("Done: this conversation has no task.")
+TASK_NOT_YOURS: Final = text(
     "Only members may set or end the task of a channel or group, and your role is guest. Ask a "
     "member, or set a task of your own in a direct message with me."
 )
-INSTRUCTIONS: Final = (
+INSTRUCTIONS: Final = text(
     "That reads like instructions to me, and they would affect my answers to everybody here. "
     "Describe the topic of this conversation in other words."
 )
-READ_BY_ALL: Final = (
+READ_BY_ALL: Final = text(
     "That may contain a password or a key, and everybody here would read it. The task is not set. "
     "Describe it without the secret, or set it in a direct message with me."
 )
-TOO_LONG: Final = "A task has at most {most} characters. The task is not set; write a shorter one."
+TOO_LONG: Final = text(
+    "A task has at most {most} characters. The task is not set; write a shorter one."
+)
+TASK: Final = text("The task here:")
+TASK_BY: Final = text("The task here (set by {name}):")
+ENDS: Final = text("`/task end` ends it.")
 
 
-async def ask_to_clear(turn: TurnContext, services: Services, aside: str) -> Reply:
+async def ask_to_clear(turn: TurnContext, services: Services, aside: Text | None) -> Reply:
     """Return the question with its buttons."""
     now, conversation = services.clock.now(), str(turn.key)
     kept = PendingConfirmation("clear", str(turn.asker.who.person), turn.key, at=now.isoformat())
@@ -65,56 +79,51 @@ async def ask_to_clear(turn: TurnContext, services: Services, aside: str) -> Rep
     count = await services.memory.learned(caller_of(turn, services), conversation)
     most = turn.connected.manifest.capabilities.max_buttons
     offers = count > 0 and (most == 0 or most > len((yes, no)))  # typed where there are none
-    for_all = FOR_ALL if turn.place.audience is not Audience.DIRECT else ""
-    text = f"{QUESTION}{for_all}{aside}"
+    for_all = FOR_ALL if turn.place.audience is not Audience.DIRECT else None
+    said = joined((one for one in (QUESTION, for_all, aside) if one is not None), " ")
     if offers:
-        text = f"{text}\n\n{OFFER.format(label=LEARNED, count=count)}"
+        said = joined((said, OFFER.of(label=LEARNED, count=count)), "\n\n")
     more = (confirmations.also_learned(turn.id, LEARNED),) if offers else ()
     until = now + confirmations.VALID_FOR
-    return Reply(text, (yes, *more, no), buttons_until=until)
+    return Reply(said, (yes, *more, no), buttons_until=until)
 
 
 async def clear(
     confirmation: PendingConfirmation, answer: Answer, turn: TurnContext, services: Services
 ) -> Reply:
-    """Delete the history; returns the answer in Markdown."""
+    """Delete the history; returns the answer."""
     gone = await services.stores.conversations.clear(confirmation.key)
     services.recent_secrets.forget(str(confirmation.key))
     if answer != "learned":
         in_room = turn.place.audience is not Audience.DIRECT
-        stays = "My memories of people stay." if in_room else STAYS
-        return Reply(f"Done: deleted {_messages(gone)}. {stays}" if gone else f"{NOTHING} {stays}")
+        done = CLEARED.of(count=gone) if gone else NOTHING
+        return Reply(joined((done, STAY_OF_ALL if in_room else STAYS), " "))
     until = datetime.fromisoformat(confirmation.at)
     caller, conversation = caller_of(turn, services), str(confirmation.key)
     learned = await services.memory.forget_learned(caller, conversation, until)
-    things = f"{learned} memor{'ies' if learned != 1 else 'y'} from this conversation"
-    return Reply(f"Done: deleted {_messages(gone)}, and {things}.")
+    return Reply(joined((CLEARED.of(count=gone), FORGOTTEN.of(count=learned)), " "))
 
 
-def _messages(count: int) -> str:
-    return f"{count} message{'s' * (count != 1)} of this conversation's history"
-
-
-async def run_task(turn: TurnContext, arguments: str, services: Services) -> str:
-    """Run `/task`; returns the answer in Markdown."""
+async def run_task(turn: TurnContext, arguments: str, services: Services) -> Text:
+    """Run `/task`; returns the answer."""
     notes, now = services.stores.notes, services.clock.now()
-    text = arguments.strip()
-    if not text:
+    typed = arguments.strip()
+    if not typed:
         _, kept = await services.stores.conversations.opened(turn.key, 1)
         return shown(kept.task) if kept.task else NONE
     in_room = turn.place.audience is not Audience.DIRECT
     if not may_set_task(turn.asker.who, turn.place.audience):
         return TASK_NOT_YOURS
-    if text.lower() in NO_TASK:
+    if typed.lower() in NO_TASK:
         await notes.set_task(turn.key, None, now)
         return ENDED
-    if len(text) > MAX_TASK:
-        return TOO_LONG.format(most=f"{MAX_TASK:,}")
+    if len(typed) > MAX_TASK:
+        return TOO_LONG.of(most=MAX_TASK)
     author = turn.asked.last.author
-    task = ConversationTask(prepared_task(text), str(turn.asker.who.person), author.name)
+    task = ConversationTask(prepared_task(typed), str(turn.asker.who.person), author.name)
     if not task.text:
         return NONE
-    if in_room and (reads_like_instructions(text) or reads_like_instructions(task.text)):
+    if in_room and (reads_like_instructions(typed) or reads_like_instructions(task.text)):
         return INSTRUCTIONS
     if filter_response(task.text, turn.place.audience).blocked:
         return READ_BY_ALL
@@ -122,7 +131,7 @@ async def run_task(turn: TurnContext, arguments: str, services: Services) -> str
     return shown(task)
 
 
-async def set_confirmed_task(confirmation: PendingConfirmation, services: Services) -> str:
+async def set_confirmed_task(confirmation: PendingConfirmation, services: Services) -> Text:
     """Set the task that the model proposed and the person confirmed; returns the answer in
     Markdown."""
     task = ConversationTask(
@@ -132,9 +141,8 @@ async def set_confirmed_task(confirmation: PendingConfirmation, services: Servic
     return shown(task)
 
 
-def shown(task: ConversationTask) -> str:
+def shown(task: ConversationTask) -> Text:
     """Return the task and the person who set it, if the platform gives a name."""
-    by = who_set(task) if task.name else ""
-    quoted = "\n".join(f"> {line}" for line in task.text.splitlines())
-    set_by = f" (set by {by})" if by else ""
-    return f"The task here{set_by}:\n\n{quoted}\n\n`/task end` ends it."
+    quoted = verbatim("\n".join(f"> {line}" for line in task.text.splitlines()))
+    head = TASK_BY.of(name=verbatim(who_set(task))) if task.name else TASK
+    return joined((head, quoted, ENDS), "\n\n")

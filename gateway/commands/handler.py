@@ -1,12 +1,12 @@
 """Commands, button presses, edits, deletions and inline queries: events that are not questions to
 the model."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 import structlog
 
-from gateway.commands import approve_command, takeover_button
+from gateway.commands import approve_command, language_command, takeover_button
 from gateway.commands.approve_command import press_approval, run_approve
 from gateway.commands.catalogue import APPROVE, HELP, START, help_text, offers, threads_aside
 from gateway.commands.conversation_commands import (
@@ -17,6 +17,7 @@ from gateway.commands.conversation_commands import (
     run_task,
     set_confirmed_task,
 )
+from gateway.commands.language_command import press_language, run_language
 from gateway.errors import BadInput, DeliveryError
 from gateway.immutable import replace
 from gateway.llm.tokens import estimate
@@ -28,12 +29,13 @@ from gateway.message import (
     Reply,
     send_key,
 )
-from gateway.people import Audience
+from gateway.people import Audience, Role
 from gateway.policy.decision import Decision
 from gateway.policy.rate_limits import inline_rules
 from gateway.ports.memory import GivenFile
 from gateway.ports.queues import InboxEntry
 from gateway.ports.rights import Credential, Proof, missing
+from gateway.text import Sentence, Text, joined, text
 from gateway.turn import confirmations
 from gateway.turn.admission import principal_of, served
 from gateway.turn.audit import audit
@@ -48,21 +50,40 @@ from gateway.turn.pipeline import ENTRY, LIMITS, Pipeline, private_reader
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 
-NOT_YOURS = (
+NOT_YOURS: Final = text(
     "Only members may delete the history of a channel or group, and your role is guest. Ask a "
     "member. In a direct message with me `/clear` deletes our own history."
 )
-SEES_NOTHING = "Memory is off for you here: I see only the message that I answer."
-TASK_UNSEEN = " Memory is off for you here, so I ignore the task when I answer you."
-UNKNOWN: Final = "I do not have this command. `/help` shows what I can do."
-NOT_ALLOWED: Final = "Only {}s and people with more rights may use this command."
-CLOSED = "This question is no longer open. Ask me again, or send the command again."
+SEES_NOTHING: Final = text("Memory is off for you here: I see only the message that I answer.")
+TASK_UNSEEN: Final = text("Memory is off for you here, so I ignore the task when I answer you.")
+UNKNOWN: Final = text("I do not have this command. `/help` shows what I can do.")
+NOT_ALLOWED: Final[Mapping[Role, Sentence]] = {
+    Role.OWNER: text("Only owners and people with more rights may use this command."),
+    Role.OPERATOR: text("Only operators and people with more rights may use this command."),
+    Role.MEMBER: text("Only members and people with more rights may use this command."),
+    Role.GUEST: text("Only guests and people with more rights may use this command."),
+}
+CLOSED: Final = text("This question is no longer open. Ask me again, or send the command again.")
+STOPPED: Final = text("Stopped.")
+NOTHING_RUNS: Final = text("There is nothing to stop.")
+NOT_THE_ASKER: Final = text("Only the person who asked can answer this.")
+ANSWERED: Final = text("This question was answered already.")
+TASK_KEPT: Final = text("The task was not changed.")
+NOTHING_DELETED: Final = text("Nothing was deleted.")
+NOTHING_SEEN: Final = text("I see no earlier messages of this conversation.")
+SEES: Final = text(
+    "I see the last **{messages}** messages of this conversation, of at most {most_messages}: "
+    "about **{tokens}** of {most_tokens} tokens, none older than {hours} hours."
+)
+SUMMARISED: Final = text("A summary replaces earlier messages.")
+CLEARS: Final = text("`/clear` deletes them.")
+Command = Callable[[TurnContext, str, Services], Awaitable[Reply]]
 log = structlog.get_logger(__name__)
 MAX_FILES: Final = 1
 MAX_BYTES: Final = 1024 * 1024
 """Size limit of a file; a larger one is not fetched."""
 TOO_LARGE: Final = f"it has more than {MAX_BYTES:,} bytes"
-STOPPED_NOTHING: Final = "I stopped nothing: `/stop` was meant for what ran then."
+STOPPED_NOTHING: Final = text("I stopped nothing: `/stop` was meant for what ran then.")
 NOT_FETCHED: Final = "it could not be fetched from the platform; send it again"
 
 
@@ -80,17 +101,18 @@ class CommandHandler:
             return
         match event.name:
             case "context":
-                seen = await self._context(turn) if await self._keeps(turn) else ""
-                text = (seen or SEES_NOTHING) + self._aside(turn, "context")
-                await self._answer(turn, Reply(text))
+                seen = await self._context(turn) if await self._keeps(turn) else SEES_NOTHING
+                await self._answer(turn, Reply(self._with_aside(turn, "context", seen)))
             case "clear":
                 await self._ask_to_clear(turn)
             case "task":
-                text = await run_task(turn, event.arguments, self._services)
-                text += "" if await self._keeps(turn) else TASK_UNSEEN
-                await self._answer(turn, Reply(text + self._aside(turn, "task")))
+                task = await run_task(turn, event.arguments, self._services)
+                said = task if await self._keeps(turn) else joined((task, TASK_UNSEEN), " ")
+                await self._answer(turn, Reply(self._with_aside(turn, "task", said)))
+            case "language":
+                await self._answer(turn, await self._run(run_language, turn, event.arguments))
             case APPROVE.name:
-                await self._answer(turn, await self._approve(turn, event.arguments))
+                await self._answer(turn, await self._run(run_approve, turn, event.arguments))
             case _ if event.name in (HELP, START):
                 await self._answer(turn, Reply(self._help(turn)))
             case _:
@@ -111,8 +133,8 @@ class CommandHandler:
         stopped = stop_running(entry.conversation)
         if not stopped and not await self._pipeline.admit(turn, LIMITS):
             return
-        text = "Stopped." if stopped else "There is nothing to stop."
-        await self._answer(turn, Reply(text if stopped else text + self._aside(turn, "stop")))
+        nothing = self._with_aside(turn, "stop", NOTHING_RUNS)
+        await self._answer(turn, Reply(STOPPED if stopped else nothing))
 
     async def press(self, entry: InboxEntry, event: ButtonPressed) -> None:
         """Handle the press of a button."""
@@ -131,7 +153,7 @@ class CommandHandler:
             decision = Decision("confirmation", False, "not_the_asker")
             turn.note(decision)
             await audit("confirmation_denied", turn, self._services, decision)
-            refused = Reply("Only the person who asked can answer this.", leaves_buttons=True)
+            refused = Reply(NOT_THE_ASKER, leaves_buttons=True)
             await self._answer(turn, refused, event)
             return
         if answer == "learned":
@@ -152,6 +174,7 @@ class CommandHandler:
         return (
             confirmations.is_confirmation(value)
             or approve_command.owns(value)
+            or language_command.owns(value)
             or takeover_button.owns(value)
             or self._services.more_commands.owns(value)
         )
@@ -191,7 +214,7 @@ class CommandHandler:
             decision = Decision("command", False, f"needs_{needed}")
             turn.note(decision)
             await audit("command_denied", turn, self._services, decision)
-            await self._answer(turn, Reply(NOT_ALLOWED.format(spec.allowed.role)))
+            await self._answer(turn, Reply(NOT_ALLOWED[spec.allowed.role]))
         return not needed
 
     def _help(self, turn: TurnContext) -> str:
@@ -200,13 +223,13 @@ class CommandHandler:
         more = (APPROVE,) if not lacks and APPROVE in services.commands else ()
         return help_text(services.assistant.name, (*services.more_commands.specs, *more))
 
-    async def _approve(self, turn: TurnContext, arguments: str) -> Reply:
+    async def _run(self, command: Command, turn: TurnContext, arguments: str) -> Reply:
         try:
-            return await run_approve(turn, arguments, self._services)
+            return await command(turn, arguments, self._services)
         except BadInput as error:
-            return Reply(str(error))
+            return Reply(error.text)
 
-    async def _context(self, turn: TurnContext) -> str:
+    async def _context(self, turn: TurnContext) -> Text:
         now = self._services.clock.now()
         limits = limits_of(self._services)
         stored, notes = await self._services.stores.conversations.opened(
@@ -215,15 +238,16 @@ class CommandHandler:
         summary = summary_in_time(notes.summary, limits, now)
         turns = since(stored, summary, limits, now)
         if not turns and summary is None:
-            return "I see no earlier messages of this conversation."
+            return NOTHING_SEEN
         tokens = sum(estimate(each.whole) for each in turns)
-        more = "A summary replaces earlier messages." if summary is not None else ""
-        hours = round(limits.ttl.total_seconds() / 3600)
-        return (
-            f"I see the last **{len(turns)}** messages of this conversation, of at most "
-            f"{limits.max_messages}: about **{tokens}** of {limits.max_tokens} tokens, none older "
-            f"than {hours} hours.{' ' if more else ''}{more} `/clear` deletes them."
+        sees = SEES.of(
+            messages=len(turns),
+            most_messages=limits.max_messages,
+            tokens=tokens,
+            most_tokens=limits.max_tokens,
+            hours=round(limits.ttl.total_seconds() / 3600),
         )
+        return joined((sees, SUMMARISED, CLEARS) if summary is not None else (sees, CLEARS), " ")
 
     async def _keeps(self, turn: TurnContext) -> bool:
         """Return False if the person switched memory off."""
@@ -240,7 +264,7 @@ class CommandHandler:
         try:
             reply = await self._services.more_commands.run(name, arguments, caller)
         except BadInput as error:
-            reply = Reply(str(error))
+            reply = Reply(error.text)
         await self._answer(turn, reply)
 
     async def _pressed(self, turn: TurnContext, value: str) -> Reply:
@@ -248,12 +272,14 @@ class CommandHandler:
         try:
             if approve_command.owns(value):
                 return await press_approval(turn, value, self._services)
+            if language_command.owns(value):
+                return await press_language(turn, value, self._services)
             if takeover_button.owns(value):
                 return await takeover_button.press_share(turn, value, self._services)
             return await self._services.more_commands.press(value, caller_of(turn, self._services))
         except BadInput as error:
             in_room = turn.place.audience is not Audience.DIRECT
-            return Reply(str(error), leaves_buttons=in_room)  # they may belong to another person
+            return Reply(error.text, leaves_buttons=in_room)  # they may belong to another person
 
     async def _ask_to_clear(self, turn: TurnContext) -> None:
         if not may_set_task(turn.asker.who, turn.place.audience):
@@ -267,21 +293,23 @@ class CommandHandler:
         self, question: PendingConfirmation, answer: Answer, first: bool, turn: TurnContext
     ) -> Reply:
         if not first:
-            return Reply("This question was answered already.")
+            return Reply(ANSWERED)
         confirmed = answer != "no"
         if question.action == "task":
             return Reply(
-                await set_confirmed_task(question, self._services)
-                if confirmed
-                else "The task was not changed."
+                await set_confirmed_task(question, self._services) if confirmed else TASK_KEPT
             )
         if not confirmed:
-            return Reply("Nothing was deleted.")
+            return Reply(NOTHING_DELETED)
         return await clear(question, answer, turn, self._services)
 
-    def _aside(self, turn: TurnContext, name: str) -> str:
+    def _aside(self, turn: TurnContext, name: str) -> Text | None:
         can, assistant = turn.connected.manifest.capabilities, self._services.assistant.name
         return threads_aside(name, turn.place, can, assistant)
+
+    def _with_aside(self, turn: TurnContext, name: str, said: Text) -> Text:
+        aside = self._aside(turn, name)
+        return said if aside is None else joined((said, aside), " ")
 
     async def _answer(
         self, turn: TurnContext, reply: Reply, press: ButtonPressed | None = None
@@ -292,6 +320,7 @@ class CommandHandler:
             reply = replace(reply, private_to=private_reader(turn))
         if reply.forgets:
             self._services.deliverer.expiring.forget_person(str(turn.asker.who.person))
+            self._services.readers.forget(turn.asker.who.tenant, turn.asker.person)
         gone = press is not None and not reply.leaves_buttons
         after = buttons_gone(turn, press) if gone and press is not None else ()
         await self._pipeline.reply(turn, reply, "answered", after)

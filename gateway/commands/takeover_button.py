@@ -7,16 +7,17 @@ from gateway.message import Button, Reply
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.policy.takeover_return import STAGE, decide_takeover
+from gateway.text import text, verbatim
 from gateway.turn.audit import audit
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 
 PREFIX: Final = "takeover:share:"
-ENDED: Final = (
+ENDED: Final = text(
     "This button has no effect any more. It works only while somebody of the team answers here."
 )
-NOT_YOURS: Final = "Only the person whose conversation this is can show it."
-SHARED: Final = (
+NOT_YOURS: Final = text("Only the person whose conversation this is can show it.")
+SHARED: Final = text(
     "{name} can now read the earlier messages of this conversation, until I answer again."
 )
 
@@ -53,4 +54,4 @@ async def press_share(turn: TurnContext, value: str, services: Services) -> Repl
     decision = Decision(STAGE, True, "shared")
     turn.note(decision)
     await audit("takeover_shared", turn, services, decision)
-    return Reply(SHARED.format(name=takeover.name))
+    return Reply(SHARED.of(name=verbatim(takeover.name)))

@@ -29,6 +29,7 @@ from gateway.ports.observer import FinishedTurn
 from gateway.ports.queues import Dispatcher
 from gateway.ports.traces import Trace, ring_slot
 from gateway.render import address, render_with
+from gateway.text import Unconverted
 from gateway.turn.access_notices import reply_to_stranger
 from gateway.turn.admission import listed_access, principal_of
 from gateway.turn.audit import audit_of
@@ -131,7 +132,7 @@ class UnadmittedPeople:
         place = self._place(event)
         decision, text = await reply_to_stranger(tenant, author, place, self._services)
         if text:
-            await self._send(group, text, author, place)
+            await self._send(group, text, author, place, tenant)
         return decision
 
     async def claim(self, event: InboundEvent, tenant: str, group: str) -> Decision | None:
@@ -151,7 +152,7 @@ class UnadmittedPeople:
         claim = await claims.claim(applicant, code)
         if claim is None:
             return Decision(OWNERSHIP, False, "too_many_codes")
-        await self._send(group, self._words(claim), author, place)
+        await self._send(group, self._words(claim), author, place, tenant)
         return Decision(OWNERSHIP, claim.outcome in ("claimed", "again"), claim.outcome)
 
     async def _is_blocked(self, author: MessageAuthor, place: Place, tenant: str) -> bool:
@@ -159,7 +160,7 @@ class UnadmittedPeople:
         who = Principal(tenant, place.identity(author), Role.OWNER)
         return not (await listed_access(who, place, author.known, self._services)).allowed
 
-    def _words(self, claim: OwnershipClaim) -> str:
+    def _words(self, claim: OwnershipClaim) -> Unconverted:
         if claim.outcome not in ("claimed", "again"):
             return WRONG_OWNER_CODE
         approves = self._services.policies.access.admission == "approved"
@@ -171,15 +172,21 @@ class UnadmittedPeople:
         can = self._services.connected[place.platform, place.account].manifest.capabilities
         return place_to_answer(place, message_id, can)
 
-    async def _send(self, group: str, text: str, author: MessageAuthor, place: Place) -> None:
+    async def _send(
+        self, group: str, said: Unconverted, author: MessageAuthor, place: Place, tenant: str
+    ) -> None:
         """Queue a text that only this person reads, once for every delivery of an event."""
         dedupe_for = self._services.connected[place.platform, place.account].manifest.dedupe_for
         if not await self._services.stores.buckets.claim(f"unadmitted:{group}", dedupe_for):
             return
         account = self._services.connected[place.platform, place.account]
-        reply = Reply(text, private_to="" if place.audience is Audience.DIRECT else author.id)
-        person = str(place.identity(author))
-        parts = render_with(account.renderer, text)
+        person, languages = str(place.identity(author)), self._services.policies.languages
+        language = await self._services.readers.language(
+            languages, tenant, person, place, author.language
+        )
+        alone = "" if place.audience is Audience.DIRECT else author.id
+        reply = Reply(said, private_to=alone).shown(language)
+        parts = render_with(account.renderer, reply.markdown)
         sends = address(group, place, parts, reply, person=person)
         await self._services.stores.outbox.add(sends)
         self._services.deliverer.submit(sends)

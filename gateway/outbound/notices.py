@@ -4,7 +4,8 @@ A platform may refuse such a message (WhatsApp after 24 hours, a blocked bot); i
 dead letter, as any send that is given up.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TypeAlias
 
 from gateway.message import Notice, Outbound, Reply
 from gateway.outbound.deliverer import Deliverer
@@ -12,10 +13,22 @@ from gateway.people import Audience
 from gateway.platforms import ConnectedAccount
 from gateway.ports.queues import Outbox
 from gateway.render import address, render_with
+from gateway.text import ENGLISH, Language
+
+LanguageOf: TypeAlias = Callable[[Notice], Awaitable[Language]]
+"""Returns the language of the reader of a notice."""
 
 
-def addressed(
-    group: str, notices: Sequence[Notice], connected: Mapping[tuple[str, str], ConnectedAccount]
+async def in_english(_notice: Notice) -> Language:
+    """Return English, where nothing is known of people."""
+    return ENGLISH
+
+
+async def addressed(
+    group: str,
+    notices: Sequence[Notice],
+    connected: Mapping[tuple[str, str], ConnectedAccount],
+    language_of: LanguageOf = in_english,
 ) -> tuple[Outbound, ...]:
     """Return the sends of these notices, under keys that begin with `group`. A notice is left out
     if its account is not configured, or if more than one person reads its place."""
@@ -26,8 +39,9 @@ def addressed(
             continue
         shows = account.manifest.capabilities.max_buttons >= len(notice.buttons)
         until = notice.buttons_until if shows else None
-        reply = Reply(notice.markdown, notice.buttons if shows else (), buttons_until=until)
-        parts = render_with(account.renderer, notice.markdown)
+        said = Reply(notice.markdown, notice.buttons if shows else (), buttons_until=until)
+        reply = said.shown(await language_of(notice))
+        parts = render_with(account.renderer, reply.markdown)
         key = f"{group}:notice-{number}"
         sends += address(key, notice.place, parts, reply, person=notice.person)
     return tuple(sends)
@@ -41,14 +55,16 @@ class NoticeSender:
         outbox: Outbox,
         deliverer: Deliverer,
         connected: Mapping[tuple[str, str], ConnectedAccount],
+        language_of: LanguageOf = in_english,
     ) -> None:
+        self._language_of = language_of
         self._outbox = outbox
         self._deliverer = deliverer
         self._connected = connected
 
     async def send(self, group: str, notices: Sequence[Notice]) -> None:
         """Queue notices; the same `group` again queues nothing twice. Raises `StoreUnavailable`."""
-        sends = addressed(group, notices, self._connected)
+        sends = await addressed(group, notices, self._connected, self._language_of)
         if sends:
             await self._outbox.add(sends)
             self._deliverer.submit(sends)

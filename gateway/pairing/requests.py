@@ -32,61 +32,73 @@ from gateway.ports.admissions import (
 )
 from gateway.ports.clock import Clock
 from gateway.ports.usage import Buckets
+from gateway.text import Listed, Moment, Span, Text, joined, text, verbatim
 from safety.unicode import shown_name
 
+BREAK: Final = "\n\n"
 MAX_ID: Final = 100
 """Characters of an id that are shown."""
-UNNAMED: Final = "no name"
 
-CODE: Final = """\
-I answer only people who are approved. Your code is `{code}`.
-
-Give this code to the owner of this assistant, who can approve you with it. The code is valid for \
-{minutes} minutes. I have not stored your message: please send it again after I tell you that you \
-are approved."""
-ROOM_HINT: Final = (
+CODE: Final = text("I answer only people who are approved. Your code is {code}.")
+CODE_USE: Final = text(
+    "Give this code to the owner of this assistant, who can approve you with it. The code is valid "
+    "for {time}. I have not stored your message: please send it again after I tell you that you "
+    "are approved."
+)
+ROOM_HINT: Final = text(
     "I answer only people who are approved. To ask for an approval, write me a direct message."
 )
-APPROVED: Final = "You are approved: you can write to me now. `/help` shows what I can do."
-REQUEST_NOTICE: Final = """\
-**A person asks for permission to write to me.**
-
-{who}
-
-Approve only a person whom you know. Ask them for their code and write `/approve CODE`: the code \
-shows that this request is theirs. The buttons decide without the code. `/approve` lists everybody \
-who waits. The request ends at {until:%H:%M} UTC."""
-OWNER: Final = """\
-Hello, you are the owner of **{assistant}** now.
-
-{next}`/help` shows what I can do."""
-OWNER_NEXT: Final = (
-    "A new person who writes to me gets a code. I notify you, and `/approve` lists everybody who "
-    "waits.\n\n"
+APPROVED: Final = text("You are approved: you can write to me now. `/help` shows what I can do.")
+REQUEST_NOTICE: Final = text("**A person asks for permission to write to me.**")
+REQUEST_USE: Final = text(
+    "Approve only a person whom you know. Ask them for their code and write `/approve CODE`: the "
+    "code shows that this request is theirs. The buttons decide without the code. `/approve` lists "
+    "everybody who waits. The request ends at {until}."
 )
-WRONG_OWNER_CODE: Final = (
+OWNER: Final = text("Hello, you are the owner of **{assistant}** now.")
+OWNER_NEXT: Final = text(
+    "A new person who writes to me gets a code. I notify you, and `/approve` lists everybody who "
+    "waits."
+)
+OWNER_HELP: Final = text("`/help` shows what I can do.")
+# Translators: a person as an approver sees them; {name} is what the person calls themselves.
+PERSON: Final = text("{name} (name not verified), {platform}, id {id}")
+UNNAMED: Final = text("no name (name not verified), {platform}, id {id}")
+WRONG_OWNER_CODE: Final = text(
     "This owner code is not valid. It may be mistyped, used already, or older than 15 minutes. "
     "`parley access owner-code`, on the machine of this assistant, prints a new one."
 )
 
 
-def code_text(code: str) -> str:
+def code_text(code: str) -> Text:
     """Return the only message that a stranger gets."""
-    return CODE.format(code=code, minutes=round(CODE_VALID.total_seconds() / 60))
+    valid = Span(CODE_VALID.total_seconds())
+    return joined((CODE.of(code=verbatim(f"`{code}`")), CODE_USE.of(time=valid)), BREAK)
 
 
-def owner_text(assistant: str, *, approves: bool) -> str:
+def request_text(request: PairingRequest) -> Text:
+    """Return the notice to an approver about a person who waits."""
+    who = described(request.applicant.person, request.applicant.name)
+    use = REQUEST_USE.of(until=Moment(request.until, "clock"))
+    return joined((REQUEST_NOTICE, who, use), BREAK)
+
+
+def owner_text(assistant: str, *, approves: bool) -> Text:
     """Return the greeting of a new owner; `approves`: others need an approval."""
-    return OWNER.format(assistant=assistant, next=OWNER_NEXT if approves else "")
+    hello = OWNER.of(assistant=verbatim(assistant))
+    return joined((hello, OWNER_NEXT, OWNER_HELP) if approves else (hello, OWNER_HELP), BREAK)
 
 
-def described(person: str, name: str) -> str:
+def described(person: str, name: str) -> Text:
     """Return a person in one line for approvers: the name is what the person chose, the id is
     what the platform assures."""
     who = identity_of(person)
-    named = code_span(shown_name(name)) if shown_name(name) else UNNAMED
     account = "" if who.account == "main" else f" ({code_span(who.account)})"
-    return f"{named} (name not verified), {who.platform}{account}, id {code_span(who.id)}"
+    platform, id_ = verbatim(f"{who.platform}{account}"), verbatim(code_span(who.id))
+    if not shown_name(name):
+        return UNNAMED.of(platform=platform, id=id_)
+    named = verbatim(code_span(shown_name(name)))
+    return PERSON.of(name=named, platform=platform, id=id_)
 
 
 def code_span(text: str) -> str:
@@ -105,13 +117,13 @@ HINT_AGAIN: Final = timedelta(days=1)
 TRIES_PER_MINUTE: Final = 5
 """Codes that one approver may enter."""
 
-WRONG_CODE: Final = (
+WRONG_CODE: Final = text(
     "No request has this code. It may be mistyped, used already, or older than an hour. A newer "
     "code replaces an older one. `/approve` lists everybody who waits."
 )
-NOT_APPROVED: Final = "Nobody with this ID is approved. `/approve list` shows who is."
-SEVERAL: Final = "Several people have this ID. Write the one that you mean: {names}."
-TOO_MANY_TRIES: Final = "You entered too many codes. Please try again in a minute."
+NOT_APPROVED: Final = text("Nobody with this ID is approved. `/approve list` shows who is.")
+SEVERAL: Final = text("Several people have this ID. Write the one that you mean: {names}.")
+TOO_MANY_TRIES: Final = text("You entered too many codes. Please try again in a minute.")
 
 
 Linked = Callable[[str, str], Awaitable[Sequence[str]]]
@@ -207,8 +219,8 @@ class Pairing:
         if not admissions:
             raise BadInput(NOT_APPROVED)
         if len(admissions) > 1:
-            names = " or ".join(code_span(one.applicant.person) for one in admissions)
-            raise BadInput(SEVERAL.format(names=names))
+            names = tuple(verbatim(code_span(one.applicant.person)) for one in admissions)
+            raise BadInput(SEVERAL.of(names=Listed(names, "or")))
         return admissions[0]
 
     async def revocation(self, admission: Admission, approver: PersonId, role: Role) -> Decision:

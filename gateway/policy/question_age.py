@@ -1,10 +1,13 @@
 """The age of a question: what is answered as usual, what is answered with its age, and what is too
 old to be answered. Pure."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
 from msgspec import Struct
+
+from gateway.text import Moment, Span, Text, counted, joined, text, verbatim
 
 LATE: Final = "asked_late"
 TOO_OLD: Final = "too_old"
@@ -15,6 +18,17 @@ EXPIRED: Final = "expired"
 BELIEVABLE: Final = timedelta(days=8)
 """The longest time between sending and receiving; platforms send again for 7 days. A larger one is
 an error of a clock."""
+WRITTEN: Final = text("_(You wrote this {age} ago, at {time}. I could not answer earlier.)_")
+OLDEST: Final = text(
+    "_(The oldest of these messages is from {age} ago, at {time}. I could not answer earlier.)_"
+)
+EXPIRED_HEAD: Final = counted(
+    "I could not answer this message in time, and it is older than {age} now:",
+    "I could not answer these {count} messages in time, and they are older than {age} now:",
+)
+AND_MORE: Final = counted("and {count} more", "and {count} more")
+ASK_AGAIN_ONE: Final = text("If it still matters, ask again.")
+ASK_AGAIN: Final = text("If one of them still matters, ask again.")
 LISTED: Final = 10
 """Messages that a notice names."""
 
@@ -40,12 +54,11 @@ class Late(Struct, frozen=True):
         return self.now - self.asked_at
 
     @property
-    def line(self) -> str:
-        """The line above the answer, in Markdown."""
-        when = f"{duration(self.age)} ago, at {clock_time(self.asked_at, self.now)}"
-        if self.several:
-            return f"_(The oldest of these messages is from {when}. I could not answer earlier.)_"
-        return f"_(You wrote this {when}. I could not answer earlier.)_"
+    def line(self) -> Text:
+        """The line above the answer."""
+        sentence = OLDEST if self.several else WRITTEN
+        age = Span(self.age.total_seconds())
+        return sentence.of(age=age, time=clock_time(self.asked_at, self.now))
 
     @property
     def for_model(self) -> str:
@@ -78,17 +91,14 @@ def too_old(asked: datetime, now: datetime, limits: AgeLimits) -> bool:
     return now - asked >= limits.answer_within
 
 
-def expired_text(lines: list[str], number: int, limit: timedelta) -> str:
+def expired_text(lines: Sequence[Text], number: int, limit: timedelta) -> Text:
     """Return the notice about messages that are not answered: `lines` name the first ones of
-    `number`, in Markdown."""
-    one = number == 1
-    head = (
-        f"I could not answer {'this message' if one else f'these {number:,} messages'} in time, and"
-        f" {'it is' if one else 'they are'} older than {duration(limit)} now:"
-    )
-    more = [f"- and {number - len(lines):,} more"] if number > len(lines) else []
-    listed = "\n".join([*(f"- {line}" for line in lines), *more])
-    return f"{head}\n\n{listed}\n\nIf {'it' if one else 'one of them'} still matters, ask again."
+    `number`."""
+    head = EXPIRED_HEAD.of(count=number, age=Span(limit.total_seconds()))
+    more = [AND_MORE.of(count=number - len(lines))] if number > len(lines) else []
+    items = (joined((verbatim("- "), line)) for line in (*lines, *more))
+    foot = ASK_AGAIN_ONE if number == 1 else ASK_AGAIN
+    return joined((head, joined(items, "\n"), foot), "\n\n")
 
 
 def duration(age: timedelta) -> str:
@@ -100,6 +110,6 @@ def duration(age: timedelta) -> str:
     return f"{seconds} second{'s' * (seconds != 1)}"
 
 
-def clock_time(at: datetime, now: datetime) -> str:
+def clock_time(at: datetime, now: datetime) -> Moment:
     """Return a time of day, with its date unless that is today's."""
-    return f"{at:%H:%M} UTC" if at.date() == now.date() else f"{at:%Y-%m-%d %H:%M} UTC"
+    return Moment(at, "clock" if at.date() == now.date() else "minute")

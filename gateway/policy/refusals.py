@@ -11,17 +11,33 @@ from msgspec import Struct
 from gateway.message import Place
 from gateway.people import Audience
 from gateway.policy.decision import Decision
+from gateway.text import Sentence, Span, Text, joined, text
 
 Sharing = Literal["linked", "channel", "conversation", "workspace", "account"]
-SHARED: Final[Mapping[Sharing, str]] = {
-    "linked": "It is shared with your linked accounts.",
-    "channel": "It is this channel's limit, shared by everybody in it.",
-    "conversation": "It is the limit of this conversation.",
-    "workspace": "Everybody in the workspace shares it.",
-    "account": "Everybody who writes to me here shares it.",
+SHARED: Final[Mapping[Sharing, Sentence]] = {
+    "linked": text("It is shared with your linked accounts."),
+    "channel": text("It is this channel's limit, shared by everybody in it."),
+    "conversation": text("It is the limit of this conversation."),
+    "workspace": text("Everybody in the workspace shares it."),
+    "account": text("Everybody who writes to me here shares it."),
 }
 """Explains a limit or a budget that a person shares with others."""
-NO_PRICE: Final = (
+# Translators: a limit of messages a minute; {time} is such as "42 seconds".
+TOO_MANY: Final = text("That was too much in a short time. Please ask again in {time}.")
+USED_UP: Final[Mapping[tuple[str, str], Sentence]] = {
+    ("user", "day"): text("Your budget for my answers is used up. It resets tomorrow (UTC)."),
+    ("user", "month"): text("Your budget for my answers is used up. It resets next month."),
+    ("workspace", "day"): text(
+        "This workspace's budget for my answers is used up. It resets tomorrow (UTC)."
+    ),
+    ("workspace", "month"): text(
+        "This workspace's budget for my answers is used up. It resets next month."
+    ),
+    ("account", "day"): text("The budget for my answers is used up. It resets tomorrow (UTC)."),
+    ("account", "month"): text("The budget for my answers is used up. It resets next month."),
+}
+"""By the payer and the period of a budget."""
+NO_PRICE: Final = text(
     "I cannot answer: a budget is set, but my language model has no price. Please tell the "
     "operator, who can set it in the configuration (`budgets.prices`)."
 )
@@ -29,7 +45,7 @@ NO_PRICE: Final = (
 READABLE: Final = "readable"
 """The stage that refuses messages without known content."""
 NOT_PASSED_ON: Final = "not_passed_on"
-CANNOT_READ: Final = (
+CANNOT_READ: Final = text(
     "I cannot read your message, because this chat service does not pass such messages on to me (a"
     " poll or a view-once picture, for example): please write it as text, or send an ordinary "
     "picture or file."
@@ -52,27 +68,29 @@ class RefusalText(Struct, frozen=True):
     """A sentence, and the time during which it is not repeated to the same person in the same
     place."""
 
-    text: str
+    text: Text
     quiet_for: timedelta
 
 
 def refusal_for(decision: Decision, sharing: Sharing | None = None) -> RefusalText | None:
     """Return the sentence for a refusal, None for silence. `sharing` names the people who share the
     limit."""
-    suffix = "" if sharing is None else f" {SHARED[sharing]}"
     if decision.stage == "limits":
         seconds = max(1, math.ceil(decision.retry_after))
-        text = f"Rate limit exceeded. Try again in {seconds}s.{suffix}"
-        return RefusalText(text, timedelta(seconds=max(seconds, 10)))
+        words = _with_sharing(TOO_MANY.of(time=Span(seconds)), sharing)
+        return RefusalText(words, timedelta(seconds=max(seconds, 10)))
     if decision.reason == NOT_PASSED_ON:
         return RefusalText(CANNOT_READ, timedelta(hours=1))
     if decision.reason == "no_price":
         return RefusalText(NO_PRICE, timedelta(hours=1))
     if decision.stage == "budget":
-        period = "tomorrow (UTC)" if decision.reason.endswith("day") else "next month"
-        whose = "The" if sharing == "account" else "This workspace's"
+        period = "day" if decision.reason.endswith("day") else "month"
+        payer = "account" if sharing == "account" else "workspace"
         if decision.reason.startswith("user_"):
-            whose = "Your"
-        text = f"{whose} budget for my answers is used up. It resets {period}.{suffix}"
-        return RefusalText(text, timedelta(hours=1))
+            payer = "user"
+        return RefusalText(_with_sharing(USED_UP[payer, period], sharing), timedelta(hours=1))
     return None
+
+
+def _with_sharing(sentence: Sentence, sharing: Sharing | None) -> Text:
+    return sentence if sharing is None else joined((sentence, SHARED[sharing]), " ")

@@ -171,6 +171,7 @@ ALL: Final = (
     _table("admissions", "tenant, person, role, name, place, by_person, at", USAGE),
     _table("pairing_requests", "tenant, person, name, place, state, made_at, until", USAGE),
     _table("approvers", "tenant, person, place, at", USAGE),
+    _table("people_languages", "tenant, person, chosen, told, at", USAGE),
     _table(
         "console_sessions",
         "id, tenant, person, label, zone, theme, made_at, seen_at, until",
@@ -216,6 +217,7 @@ ERASE: Final = (
     Statement(f"DELETE FROM admissions WHERE {USAGE}"),
     Statement(f"DELETE FROM pairing_requests WHERE {USAGE}"),
     Statement(f"DELETE FROM approvers WHERE {USAGE}"),
+    Statement(f"DELETE FROM people_languages WHERE {USAGE}"),
     Statement(f"DELETE FROM owner_codes WHERE {USAGE}"),
     Statement(f"DELETE FROM console_sessions WHERE {USAGE}"),
     Statement(f"DELETE FROM console_links WHERE {USAGE}"),

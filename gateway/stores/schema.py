@@ -15,6 +15,7 @@ from gateway.stores import (
     conversations,
     hot_losses,
     long_lived_states,
+    people_languages,
     people_names,
     takeovers,
     turn_index,
@@ -217,5 +218,6 @@ SCHEMA: Final = Schema(
         CRASHES,
         long_lived_states.SCHEMA,
         people_names.SCHEMA,
+        people_languages.SCHEMA,
     ),
 )

@@ -8,15 +8,15 @@ the approval. The keys of the sends make a repetition harmless.
 import hashlib
 from typing import Final
 
-from gateway.message import Button, MessageAuthor, Notice, Place
-from gateway.outbound.notices import NoticeSender
-from gateway.pairing.requests import APPROVED, REQUEST_NOTICE, ROOM_HINT, code_text, described
+from gateway.message import Choice, MessageAuthor, Notice, Place
+from gateway.pairing.requests import APPROVED, ROOM_HINT, code_text, request_text
 from gateway.people import Audience, KnownIds, Role, identity_of
 from gateway.policy.decision import Decision
 from gateway.policy.pairing_codes import STAGE
 from gateway.ports.admissions import Admission, AdmissionStore, Applicant, PairingRequest
+from gateway.text import Unconverted, label
 from gateway.turn.admission import known_ids, role_in
-from gateway.turn.services import Services
+from gateway.turn.services import Services, notice_sender
 
 PREFIX: Final = "pairing:"
 MAX_APPROVERS: Final = 20
@@ -26,11 +26,11 @@ NO_REPLY = Decision(STAGE, False, "silent")
 HINTED = Decision(STAGE, False, "hinted")
 
 
-def decision_buttons(request_id: str) -> tuple[Button, Button]:
+def decision_buttons(request_id: str) -> tuple[Choice, Choice]:
     """Return the buttons that decide about a request."""
     return (
-        Button("Approve", f"{PREFIX}approve:{request_id}", typed="approve"),
-        Button("Reject", f"{PREFIX}reject:{request_id}", typed="reject"),
+        Choice(label("Approve"), f"{PREFIX}approve:{request_id}", typed=label("approve")),
+        Choice(label("Reject"), f"{PREFIX}reject:{request_id}", typed=label("reject")),
     )
 
 
@@ -40,7 +40,7 @@ class AccessNotices:
     def __init__(self, services: Services, store: AdmissionStore) -> None:
         self._services = services
         self._store = store
-        self._sender = NoticeSender(services.stores.outbox, services.deliverer, services.connected)
+        self._sender = notice_sender(services)
 
     async def send_due(self) -> None:
         """Send what is due, a bounded number. Raises `StoreUnavailable`."""
@@ -60,9 +60,7 @@ class AccessNotices:
     async def _tell(self, requests: list[PairingRequest]) -> None:
         approvers = await self._approvers()
         for request in requests:
-            tenant, who = request.applicant.tenant, request.applicant
-            shown = described(who.person, who.name)
-            text = REQUEST_NOTICE.format(who=shown, until=request.until)
+            tenant, text = request.applicant.tenant, request_text(request)
             notices = [
                 Notice(person, place, text, decision_buttons(request.id), request.until)
                 for known_in, person, place in approvers
@@ -86,7 +84,7 @@ class AccessNotices:
 
 async def reply_to_stranger(
     tenant: str, author: MessageAuthor, place: Place, services: Services
-) -> tuple[Decision, str]:
+) -> tuple[Decision, Unconverted]:
     """Return the decision about an answer, and its text, which is for this person alone; empty for
     silence. Raises `StoreUnavailable`."""
     if services.pairing is None or author.is_bot or author.is_chat:

@@ -32,6 +32,10 @@ async def identify(turn: TurnContext, services: Services) -> Decision:
     last = turn.asked.last
     who = turn.asker.principal = principal_of(last.author, last.place, turn.key.tenant, services)
     turn.asker.person = str(who.person)
+    languages, told = turn.policies.languages, last.author.language
+    turn.asker.language = await services.readers.language(
+        languages, who.tenant, turn.asker.person, turn.place, told
+    )
     return Decision("identity", True, who.role.value, "outside" if who.outside else "")
 
 
@@ -48,6 +52,9 @@ async def check_access(turn: TurnContext, services: Services) -> Decision:
     """Decide if this person is served here."""
     who = turn.asker.who
     decision = await served(who, turn.place, turn.asked.last.author.known, services)
+    if decision.allowed and not turn.asked.last.author.is_bot:
+        languages, told = turn.policies.languages, turn.asked.last.author.language
+        await services.readers.note(languages, who.tenant, turn.asker.person, told)
     if decision.allowed and _is_approver(turn, services):
         await services.admissions.remember_approver(who.tenant, str(who.person), turn.place)
     return decision

@@ -8,12 +8,17 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from gateway.conversation import ConversationKey
-from gateway.message import Button
+from gateway.message import Choice
 from gateway.people import Role
+from gateway.text import Text, label
 from gateway.turn.services import Services
 
 PREFIX: Final = "confirm:"
 VALID_FOR: Final = timedelta(minutes=10)
+YES: Final = label("yes")
+NO: Final = label("no")
+ALL: Final = label("all")
+"""The words that answer where there are no buttons."""
 Answer = Literal["yes", "no", "learned"]
 ANSWERS: Final[tuple[Answer, ...]] = ("yes", "no", "learned")
 
@@ -37,17 +42,17 @@ def is_confirmation(value: str) -> bool:
     return value.startswith(PREFIX)
 
 
-def buttons(confirmation_id: str, yes: str, no: str) -> tuple[Button, Button]:
+def buttons(confirmation_id: str, yes: Text, no: Text) -> tuple[Choice, Choice]:
     """Return the two buttons under the question."""
     return (
-        Button(yes, f"{PREFIX}{confirmation_id}:yes", typed="yes"),
-        Button(no, f"{PREFIX}{confirmation_id}:no", typed="no"),
+        Choice(yes, f"{PREFIX}{confirmation_id}:yes", typed=YES),
+        Choice(no, f"{PREFIX}{confirmation_id}:no", typed=NO),
     )
 
 
-def also_learned(confirmation_id: str, label: str) -> Button:
+def also_learned(confirmation_id: str, shown: Text) -> Choice:
     """Return a third button: yes, and delete learned memories too."""
-    return Button(label, f"{PREFIX}{confirmation_id}:learned", typed="all")
+    return Choice(shown, f"{PREFIX}{confirmation_id}:learned", typed=ALL)
 
 
 async def remember(

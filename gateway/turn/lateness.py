@@ -18,6 +18,7 @@ from gateway.policy.question_age import (
     expired_text,
     late,
 )
+from gateway.text import Text, text, verbatim
 from gateway.turn.prompt import clean_name, readable
 from gateway.turn.render import in_one_line
 from gateway.turn.services import Services
@@ -25,6 +26,10 @@ from gateway.turn.turn_context import TurnContext
 
 EXCERPT: Final = 80
 """Characters of a message that is named."""
+OWN: Final = text("{time}: “{words}”")
+OF_SOMEBODY: Final = text("{time}, {name}: “{words}”")
+WITHOUT_TEXT: Final = text("(without text)")
+SOMEBODY: Final = text("somebody")
 UNWRITABLE: Final = "the platform takes no message {hours:.0f} hours after the person wrote"
 
 
@@ -47,7 +52,9 @@ def note_lateness(turn: TurnContext, services: Services) -> None:
 def with_age(turn: TurnContext, markdown: str) -> str:
     """Return a text below the line that says how late it comes."""
     age = turn.attempt.late
-    return f"{age.line}\n\n{markdown}" if age is not None and markdown else markdown
+    if age is None or not markdown:
+        return markdown
+    return f"{turn.language_of().shown(age.line)}\n\n{markdown}"
 
 
 def expired_reply(turn: TurnContext, services: Services) -> Reply:
@@ -72,18 +79,19 @@ def expired_reply(turn: TurnContext, services: Services) -> Reply:
     return Reply(expired_text(lines, len(turns), limits.answer_within))
 
 
-def _line(turn: TurnContext, services: Services) -> str:
+def _line(turn: TurnContext, services: Services) -> Text:
     """Return one message as a notice names it: its time, in a room its author, its beginning."""
     now = services.clock.now()
     asked, written = turn.asked, clock_time(turn.asked.asked_at or now, now)
-    text = f"/{asked.command} {asked.content}".strip() if asked.command else asked.content
-    words = " ".join(readable(redact_for_history(text[: 4 * EXCERPT])).split())
+    said = f"/{asked.command} {asked.content}".strip() if asked.command else asked.content
+    words = " ".join(readable(redact_for_history(said[: 4 * EXCERPT])).split())
     excerpt = words if len(words) <= EXCERPT else f"{words[:EXCERPT].rstrip()}…"
-    named = in_one_line(excerpt) if excerpt else "(without text)"
+    named: Text = verbatim(in_one_line(excerpt)) if excerpt else WITHOUT_TEXT
     if turn.place.audience is Audience.DIRECT:
-        return f"{written}: “{named}”"
-    writer = in_one_line(clean_name(redact_name(asked.last.author.name)) or "somebody")
-    return f"{written}, {writer}: “{named}”"
+        return OWN.of(time=written, words=named)
+    name = in_one_line(clean_name(redact_name(asked.last.author.name)))
+    writer: Text = verbatim(name) if name else SOMEBODY
+    return OF_SOMEBODY.of(time=written, name=writer, words=named)
 
 
 MAY_REPEAT: Final = "may_repeat"

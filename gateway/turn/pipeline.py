@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
+from typing import Final
 
 import structlog
 
@@ -31,6 +32,7 @@ from gateway.ports.queues import InboxEntry
 from gateway.ports.traces import GAVE_UP
 from gateway.render import address, render_off_loop
 from gateway.store_retry import uninterrupted
+from gateway.text import Unconverted, text, verbatim
 from gateway.turn.access_notices import reply_to_stranger
 from gateway.turn.admission import (
     check_access,
@@ -115,10 +117,10 @@ MAX_AGAIN = 3
 model."""
 
 FAILED = "failed"
-SORRY = (
+SORRY: Final = text(
     "Something went wrong on my side. Please try again. (Reference for the operator: {reference})"
 )
-BROKE_DOWN = (
+BROKE_DOWN: Final = text(
     "I could not answer this message: the program stopped each time it worked on it, so it will not"
     " be tried again. Please write it in a different way, without unusual characters or"
     " attachments. (Reference for the operator: {reference})"
@@ -192,9 +194,10 @@ class Pipeline:
         """Answer with a fixed text, run `after`, and end the turn."""
         if outcome != EXPIRED:  # its notice names the times
             note_lateness(turn, self._services)
+        said, reply = reply, reply.shown(turn.language_of(alone=bool(reply.private_to)))
         reply = replace(reply, markdown=with_age(turn, reply.markdown))
         reply = await screened_reply(turn, reply, self._services)
-        reply = await typed_form(turn, reply, self._services)
+        reply = await typed_form(turn, reply, self._services, said.buttons)
         turn.forgets = reply.forgets
         turn.outbound = address(
             turn.id,
@@ -204,7 +207,9 @@ class Pipeline:
             reply_to_id=turn.asked.reply_to_id,
             reply_handle=turn.asked.reply_handle,
         )
-        turn.outbound += addressed(turn.id, reply.notices, self._services.connected)
+        turn.outbound += await addressed(
+            turn.id, reply.notices, self._services.connected, self._services.language_of
+        )
         turn.outbound += tuple(after)
         await self._finish(turn, outcome)
 
@@ -249,7 +254,7 @@ class Pipeline:
         if unheard or turn.asked.last.author.is_bot:
             await self._finish(turn, GAVE_UP)
         elif await self.admit(turn, ENTRY):
-            words = BROKE_DOWN.format(reference=turn.id)
+            words = BROKE_DOWN.of(reference=verbatim(turn.id))
             await self.reply(turn, Reply(words, private_to=private_reader(turn)), GAVE_UP)
 
     async def withdraw(self, entries: Sequence[InboxEntry]) -> None:
@@ -339,9 +344,9 @@ class Pipeline:
         outcome = f"refused:{decision.stage}"
         if decision.reason not in (FAILED, NOT_PASSED_ON):
             await audit(f"{decision.stage}_denied", turn, self._services, decision)
-        text = await self._words_for(turn, decision)
-        if text:
-            await self.reply(turn, Reply(text, private_to=private_reader(turn)), outcome)
+        words = await self._words_for(turn, decision)
+        if words:
+            await self.reply(turn, Reply(words, private_to=private_reader(turn)), outcome)
         else:
             await self._finish(turn, outcome)
 
@@ -387,13 +392,13 @@ class Pipeline:
         if turn.inputs.memory is not None and turn.inputs.unkept:
             self._unkept.update(dict.fromkeys(turn.asked.inbox_ids, turn.inputs.memory))
 
-    async def _words_for(self, turn: TurnContext, decision: Decision) -> str:
+    async def _words_for(self, turn: TurnContext, decision: Decision) -> Unconverted:
         """Return the text of a refusal: empty if access is denied or the author is a bot (an answer
         would feed a loop), and for a limit only once per window."""
         if turn.asked.last.author.is_bot:
             return ""
         if decision.reason == FAILED:
-            return SORRY.format(reference=turn.id)
+            return SORRY.of(reference=verbatim(turn.id))
         if decision.reason == NOT_APPROVED:
             return await self._reply_to_stranger(turn)
         refusal = refusal_for(decision, turn.asker.sharing)
@@ -403,12 +408,12 @@ class Pipeline:
         first = await self._services.stores.buckets.claim(key, refusal.quiet_for)
         return refusal.text if first else ""
 
-    async def _reply_to_stranger(self, turn: TurnContext) -> str:
+    async def _reply_to_stranger(self, turn: TurnContext) -> Unconverted:
         """Return the code or the hint for a person who waits for the answer to a command."""
         author, place = turn.asked.last.author, turn.place
-        decision, text = await reply_to_stranger(turn.key.tenant, author, place, self._services)
+        decision, words = await reply_to_stranger(turn.key.tenant, author, place, self._services)
         turn.note(decision)
-        return text
+        return words
 
 
 def is_seen(turn: TurnContext) -> bool:

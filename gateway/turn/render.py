@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from typing import Final, get_args
 
 from gateway.immutable import replace
-from gateway.message import NOTHING_SAID, Button, Outbound, Reply
+from gateway.message import NOTHING_SAID, Button, Choice, Outbound, Reply
 from gateway.outbound.live.answer import BROKEN, HELD, STOPPED
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.policy.response_filter import FilterDecision, filter_response
 from gateway.render import address, render_off_loop
+from gateway.text import Text, label, text, verbatim
 from gateway.turn import confirmations
 from gateway.turn.audit import audit
 from gateway.turn.confirmations import PendingConfirmation
@@ -28,10 +29,10 @@ from gateway.turn.typed_answers import typed_under_answer
 MAX_PARTS = 60
 """Maximum parts of one answer: the longest answer of a model on the platform with the smallest
 messages."""
-WITHOUT_MEMORY: Final = (
+WITHOUT_MEMORY: Final = text(
     "_(I could not read my memory for this answer. If it depends on that, ask again in a minute.)_"
 )
-OUTDATED: Final = (
+OUTDATED: Final = text(
     "_(This answer is to your message before you edited it. Ask me again if you want an answer to "
     "the new text.)_"
 )
@@ -43,15 +44,16 @@ async def render_answer(turn: TurnContext, services: Services) -> Decision:
     renderer = turn.connected.renderer
     await typed_under_answer(turn, services)
     # An answer of markup only renders to nothing; a missing answer would look like a failure.
-    lead = f"{turn.attempt.late.line}\n\n" if turn.attempt.late is not None else ""
+    shown, late = turn.language_of().shown, turn.attempt.late
+    lead = f"{shown(late.line)}\n\n" if late is not None else ""
     parts = await render_off_loop(turn.answer.text or NO_ANSWER, renderer)
     if lead or not parts:
         answer = turn.answer.text if parts else NO_ANSWER
         parts = await render_off_loop(f"{lead}{answer or NO_ANSWER}", renderer)
     if await says_forgetful(turn):
-        turn.answer.beneath = with_line(turn.answer.beneath, WITHOUT_MEMORY)
+        turn.answer.beneath = with_line(turn.answer.beneath, shown(WITHOUT_MEMORY))
     if turn.attempt.outdated:
-        turn.answer.beneath = with_line(turn.answer.beneath, OUTDATED)
+        turn.answer.beneath = with_line(turn.answer.beneath, shown(OUTDATED))
     beneath = await screened_beneath(turn, turn.answer.text, beneath_answer(turn), services)
     if beneath.markdown:
         noted = f"{lead}{turn.answer.text or NO_ANSWER}\n\n{beneath.markdown}"
@@ -113,17 +115,21 @@ async def ephemeral_footer(turn: TurnContext, services: Services) -> tuple[Outbo
 def footer_shown(turn: TurnContext) -> Reply:
     """Return the footer as a reply."""
     after = turn.answer.footer
-    return Reply(after.note, after.buttons) if after.note or after.buttons else NOTHING_SAID
+    if not (after.note or after.buttons):
+        return NOTHING_SAID
+    return Reply(after.note, after.buttons).shown(turn.asker.language)
 
 
 MARKUP: Final = frozenset("\\`*_[]()<>~|#@!")
-SET: Final = "Task set: “{task}” · `/task end` ends it"
-ENDED: Final = "The task was ended · `/task` and a text sets one"
-ASKED: Final = (
+SET: Final = text("Task set: “{task}” · `/task end` ends it")
+ENDED: Final = text("The task was ended · `/task` and a text sets one")
+ASKED: Final = text(
     "Set this task? “{task}” I would see it with every question in this conversation, until "
     "`/task end`."
 )
-TYPED: Final = "No task is set yet. To set this task, write `/task` and the text: “{task}”"
+TYPED: Final = text("No task is set yet. To set this task, write `/task` and the text: “{task}”")
+SET_TASK: Final = label("Set task")
+NO_TASK: Final = label("No task")
 
 
 async def settle_task(turn: TurnContext, services: Services) -> Decision:
@@ -138,35 +144,36 @@ async def settle_task(turn: TurnContext, services: Services) -> Decision:
 async def _set_task(noted: ProposedTask, turn: TurnContext, services: Services) -> Decision:
     task = noted.task if noted.task.text else None
     await services.stores.notes.set_task(turn.key, task, services.clock.now())
-    text = SET.format(task=in_one_line(noted.task.text)) if task else ENDED
-    _put_beneath(turn, text)
+    said = SET.of(task=verbatim(in_one_line(noted.task.text))) if task else ENDED
+    _put_beneath(turn, said)
     return Decision("task", True, "set" if task else "ended")
 
 
 async def _confirm_task(noted: ProposedTask, turn: TurnContext, services: Services) -> Decision:
-    line = in_one_line(noted.task.text)
-    yes_and_no = confirmations.buttons(turn.id, "Set task", "No task")
+    line = verbatim(in_one_line(noted.task.text))
+    yes_and_no = confirmations.buttons(turn.id, SET_TASK, NO_TASK)
     direct = turn.place.audience is Audience.DIRECT
     taken = len(yes_and_no) + (len(turn.answer.footer.buttons) if direct else 0)
     if taken > turn.connected.manifest.capabilities.max_buttons:
-        _put_beneath(turn, TYPED.format(task=line))
+        _put_beneath(turn, TYPED.of(task=line))
         return Decision("task", True, "left_to_type")
     task = noted.task
     confirmation = PendingConfirmation(
         "task", turn.asker.person, turn.key, task.text, task.name, task.message_id
     )
     await confirmations.remember(services, turn.id, confirmation)
-    _put_beneath(turn, ASKED.format(task=line), yes_and_no)
+    _put_beneath(turn, ASKED.of(task=line), yes_and_no)
     return Decision("task", True, "asked")
 
 
-def _put_beneath(turn: TurnContext, line: str, buttons: tuple[Button, ...] = ()) -> None:
-    turn.answer.beneath = Reply(f"_{line}_", buttons)
+def _put_beneath(turn: TurnContext, line: Text, buttons: tuple[Choice, ...] = ()) -> None:
+    language = turn.language_of()
+    turn.answer.beneath = Reply(f"_{language.shown(line)}_", buttons).shown(language)
 
 
-def in_one_line(text: str) -> str:
+def in_one_line(words: str) -> str:
     """Return a text in one line, with its markup escaped."""
-    return "".join(f"\\{char}" if char in MARKUP else char for char in " ".join(text.split()))
+    return "".join(f"\\{char}" if char in MARKUP else char for char in " ".join(words.split()))
 
 
 async def filter_answer(turn: TurnContext, services: Services) -> Decision:
@@ -262,7 +269,8 @@ _CLOSINGS: Final = {
 }
 _NOTES: Final = tuple(
     sorted(
-        {*_CLOSINGS, NO_ANSWER, BROKEN, HELD, STOPPED, LEFT_OUT, WITHOUT_MEMORY} - {"", *_ALONE},
+        {*_CLOSINGS, NO_ANSWER, BROKEN, HELD, STOPPED, LEFT_OUT, WITHOUT_MEMORY.msgid}
+        - {"", *_ALONE},
         key=len,
         reverse=True,
     )

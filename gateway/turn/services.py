@@ -9,15 +9,20 @@ from msgspec import Struct
 
 from gateway.background_tasks import BackgroundTasks
 from gateway.conversation import ContextLimits, SummaryPolicy
+from gateway.errors import TenantUnknown
 from gateway.extensions import ExtensionRegistry
 from gateway.immutable import replace
+from gateway.languages.installed import LanguagePolicy, Languages
 from gateway.llm.calibration import TokenCalibrations
 from gateway.llm.known_windows import KnownWindows
 from gateway.llm.prices import DEFAULT_PRICES, Price
+from gateway.message import Notice
 from gateway.observe.security_log import SecurityLog
 from gateway.outbound.deliverer import Deliverer
+from gateway.outbound.notices import NoticeSender
 from gateway.pairing.admissions import Admissions, OwnerClaims
 from gateway.pairing.requests import Pairing
+from gateway.people import identity_of
 from gateway.platforms import ConnectedAccount
 from gateway.policy.access import AccessPolicy, RolePolicy, ToolPolicy
 from gateway.policy.budgets import Budgets
@@ -47,7 +52,9 @@ from gateway.stores.feedback import FeedbackStore
 from gateway.stores.takeovers import TakeoverStore
 from gateway.stores.traces import Traces
 from gateway.stores.usage import UsageLedger
+from gateway.text import Language
 from gateway.turn.model_turn import TurnLimits
+from gateway.turn.readers import Readers
 from gateway.turn.slots import Slots, StorePlaces
 from gateway.turn.thread_failures import ThreadFailures
 from gateway.turn.tools import Toolbox
@@ -117,6 +124,8 @@ class Policies:
     """True if answers are shown while they grow."""
     acknowledge: str = ""
     takeover_idle: timedelta = timedelta(hours=8)
+    languages: Languages = field(default_factory=lambda: Languages(LanguagePolicy()))
+    """The languages of the assistant's own sentences."""
 
 
 @dataclass(slots=True)
@@ -185,6 +194,8 @@ class Services:
     """Approvals, and stored owners."""
     pairing: Pairing | None = None
     owner_claims: OwnerClaims | None = None
+    readers: Readers = field(default_factory=Readers)
+    """The languages of people."""
 
     @property
     def policies(self) -> Policies:
@@ -207,7 +218,23 @@ class Services:
         configured = self.assistant.window
         return min(configured, self.windows.smallest(model) or configured)
 
+    async def language_of(self, notice: Notice) -> Language:
+        """Return the language of the reader of a notice. Raises `StoreUnavailable`."""
+        languages = self.policies.languages
+        try:
+            tenant = self.extensions.tenant_of(notice.place, identity_of(notice.person))
+        except TenantUnknown:
+            return languages.named(languages.default)
+        return await self.readers.language(languages, tenant, notice.person, notice.place)
+
     def under(self, policies: Policies) -> "Services":
         """Return these services with policies that do not change: all decisions of a turn see the
         same ones."""
         return replace(self, current=CurrentPolicies(policies))
+
+
+def notice_sender(services: Services) -> NoticeSender:
+    """Return what sends notices that no answer carries, each in the language of its reader."""
+    return NoticeSender(
+        services.stores.outbox, services.deliverer, services.connected, services.language_of
+    )

@@ -7,10 +7,11 @@ from datetime import datetime
 from typing import Final
 
 from gateway.immutable import replace
-from gateway.message import Outbound, Reply
+from gateway.message import NOTHING_SAID, Outbound
 from gateway.policy.decision import Decision
 from gateway.policy.takeover_return import HANDED_OVER, RETURNED, STAGE, WITHHELD, decide_takeover
 from gateway.render import address, render_off_loop
+from gateway.text import Text, text
 from gateway.turn.audit import audit
 from gateway.turn.memory import redact_aside
 from gateway.turn.services import Services
@@ -44,8 +45,8 @@ async def is_silenced(turn: TurnContext, services: Services) -> bool:
 
 
 NOT_KEPT: Final = "not_kept"
-INSTEAD: Final = "_(Somebody of the team answers here now.)_"
-UNREAD: Final = (
+INSTEAD: Final = text("_(Somebody of the team answers here now.)_")
+UNREAD: Final = text(
     "Somebody of the team answers here, and cannot read this message: memory is off for you, so "
     "I do not store it. Turn memory on with `/privacy memory on`, or ask again when I answer here "
     "again."
@@ -78,19 +79,19 @@ async def withhold(turn: TurnContext) -> None:
     details = "an operator took the conversation over while the answer was written"
     turn.decisions.append(Decision(STAGE, False, WITHHELD, details))
     live = next((one.replaces for one in turn.outbound if one.replaces), "")
-    text = UNREAD if turn.inputs.unkept else INSTEAD if live else ""
-    turn.outbound = await _addressed(text, turn) if text else ()
+    said = UNREAD if turn.inputs.unkept else INSTEAD if live else None
+    turn.outbound = await _addressed(said, turn) if said is not None else ()
     if live:
         first, *others = turn.outbound
         turn.outbound = (replace(first, replaces=live), *others)
 
 
-async def _addressed(text: str, turn: TurnContext) -> tuple[Outbound, ...]:
+async def _addressed(said: Text, turn: TurnContext) -> tuple[Outbound, ...]:
     return address(
         turn.id,
         turn.place,
-        await render_off_loop(text, turn.connected.renderer),
-        Reply(text),
+        await render_off_loop(turn.language_of().shown(said), turn.connected.renderer),
+        NOTHING_SAID,
         reply_to_id=turn.asked.reply_to_id,
         reply_handle=turn.asked.reply_handle,
     )

@@ -25,7 +25,7 @@ from gateway.message import (
     Reply,
 )
 from gateway.outbound.live.answer import LiveAnswer
-from gateway.people import Principal
+from gateway.people import Audience, Principal
 from gateway.platforms import ConnectedAccount
 from gateway.policy.cut_text import seam, texts_of
 from gateway.policy.decision import Decision
@@ -44,10 +44,12 @@ from gateway.ports.prompt_blocks import (
 )
 from gateway.ports.traces import NO_CONVERSATION, Duration, Trace, ring_slot
 from gateway.ports.unit_of_work import CompletedTurn
+from gateway.text import ENGLISH, Language
 from gateway.turn.context.history import NO_HISTORY, LoadedHistory
 from gateway.turn.context.task import TaskTool
 from gateway.turn.metering import Meter
 from gateway.turn.model_turn import TurnRequest, TurnResult
+from gateway.turn.readers import place_language
 from gateway.turn.services import Policies
 
 MAX_DECISIONS = 50
@@ -151,13 +153,14 @@ class Asker:
 
     `person` is a `str(PersonId)`, empty before the first stage has run. `sender` is the key under
     which limits and budgets count them; `sharing` says with whom a limit is shared that refused
-    them.
+    them. `language` is the one in which they read.
     """
 
     principal: Principal | None = None
     person: str = ""
     sender: str = ""
     sharing: Sharing | None = None
+    language: Language = ENGLISH
 
     @property
     def who(self) -> Principal:
@@ -276,6 +279,13 @@ class TurnContext:
     def refused(self) -> bool:
         """True after a stage refused the turn."""
         return self.refusal is not None
+
+    def language_of(self, *, alone: bool = False) -> Language:
+        """Return the language in which people read an answer: the asker where they read it
+        `alone`, otherwise that of the room, if it has one."""
+        in_private = alone or self.place.audience is Audience.DIRECT
+        name = "" if in_private else place_language(self.policies.languages, self.place)
+        return self.policies.languages.named(name) if name else self.asker.language
 
     def note(self, decision: Decision) -> None:
         """Add a decision beside those of the stages to the trace."""

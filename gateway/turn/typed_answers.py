@@ -13,6 +13,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Final
 
 from msgspec import Struct
@@ -22,13 +23,17 @@ from gateway.immutable import replace
 from gateway.message import (
     Button,
     ButtonPressed,
+    Choice,
     CommandInvoked,
     MessageReceived,
+    Offered,
     Place,
     Reply,
+    button_in,
 )
 from gateway.people import Audience
 from gateway.ports import AdapterState
+from gateway.text import ENGLISH, Listed, Span, Text, text, verbatim
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 
@@ -40,10 +45,13 @@ MAX_WORD: Final = 30
 """Characters of a typed word, and of a label beside it."""
 COMMAND: Final = "/"
 """The prefix of a button's word that stands for a command; the text above names it."""
-SHARED: Final = (
+SHARED: Final = text(
     "Several people write under this account, so I cannot accept an answer from it. Send the "
     "command from an account of your own."
 )
+ANSWER: Final = text("Reply {words} within {time}.")
+ANSWER_IN_ROOM: Final = text("In a message to me, reply {words} within {time}.")
+NO_WORDS: Final[Mapping[str, Button]] = MappingProxyType({})
 
 
 class TypedQuestion(Struct, frozen=True):
@@ -103,15 +111,20 @@ class TypedAnswers:
         await self._state.put(_closed(question), "1", VALID_FOR)
 
 
-async def typed_form(turn: TurnContext, reply: Reply, services: Services) -> Reply:
-    """Return the reply with its buttons, or with a sentence that names the words to type. Raises
+async def typed_form(
+    turn: TurnContext, reply: Reply, services: Services, offered: Sequence[Offered] = ()
+) -> Reply:
+    """Return the reply with its buttons, or with a sentence that names the words to type. `offered`
+    are the same buttons in no language yet: their English words answer as well. Raises
     `StoreUnavailable`."""
     if _fits(services, turn.place, reply.buttons):
         return reply
     words = {spoken(button.typed): button for button in reply.buttons if button.typed}
+    english = [button_in(ENGLISH, one) for one in offered if isinstance(one, Choice)]
+    more = {spoken(button.typed): button for button in english if button.typed}
     if len(words) < len(reply.buttons):
-        words = _by_label(reply.buttons)
-    sentence = await _ask(turn, words, services)
+        words, more = _by_label(reply.buttons), {}
+    sentence = await _ask(turn, words, services, more)
     return replace(reply, markdown=f"{reply.markdown}\n\n{sentence}", buttons=())
 
 
@@ -142,22 +155,29 @@ def spoken(content: str) -> str:
     return word if len(word) <= MAX_WORD else ""
 
 
-def sentence_of(words: Mapping[str, Button], audience: Audience) -> str:
+def sentence_of(words: Mapping[str, Button], audience: Audience) -> Text:
     """Return the sentence that names the words to type."""
-    named = [_named(word, button.label) for word, button in words.items()]
-    choice = " or ".join(filter(None, (", ".join(named[:-1]), named[-1])))
-    begin = "Reply" if audience is Audience.DIRECT else "In a message to me, reply"
-    return f"{begin} {choice} within {VALID_FOR.seconds // 60} minutes."
+    named = tuple(verbatim(_named(word, button.label)) for word, button in words.items())
+    sentence = ANSWER if audience is Audience.DIRECT else ANSWER_IN_ROOM
+    return sentence.of(words=Listed(named, "or"), time=Span(VALID_FOR.total_seconds()))
 
 
-async def _ask(turn: TurnContext, words: Mapping[str, Button], services: Services) -> str:
+async def _ask(
+    turn: TurnContext,
+    words: Mapping[str, Button],
+    services: Services,
+    more: Mapping[str, Button] = NO_WORDS,
+) -> str:
+    """Store the question, and return the sentence with its words; those of `more` answer too."""
+    language = turn.language_of()
     if turn.asked.last.author.is_chat:
-        return SHARED
-    person, values = str(turn.asked.last.person), {word: one.value for word, one in words.items()}
+        return language.shown(SHARED)
+    person = str(turn.asked.last.person)
+    values = {word: one.value for word, one in {**more, **words}.items()}
     question = {"id": turn.id, "person": person, "values": values}
     kept = json.dumps(question, ensure_ascii=False)
     await _state_of(services).put(_key(turn.key, person), kept, VALID_FOR)
-    return sentence_of(words, turn.place.audience)
+    return language.shown(sentence_of(words, turn.place.audience))
 
 
 async def _open(state: AdapterState, key: str) -> TypedQuestion | None:

@@ -139,6 +139,7 @@ KINDS: Final[Mapping[str, str]] = {
     "people_projects": "projects that you were seen in",
     "people_choices": "your settings",
     "people_names": "your name, as operators read it",
+    "people_languages": "your language",
     "person_tokens": "tokens for your own programs",
     "adapter_state": "facts about your account on its platform, and open questions to you",
     "quarantine": "work that stopped the program, without text",

@@ -74,6 +74,7 @@ TABLES: Final = frozenset(
         "admissions",
         "pairing_requests",
         "approvers",
+        "people_languages",
         "console_sessions",
         "console_links",
         "config_versions",

@@ -106,7 +106,9 @@ def _decide(code: str, config: Config, *, approves: bool) -> int:
     async def job(access: AccessControl) -> PairingRequest | None:
         request = match(await access.pairing.waiting(None), code)
         if request is None:
-            raise BadInput(WRONG_CODE.replace("`/approve` lists", "`parley access list` shows"))
+            raise BadInput(
+                WRONG_CODE.english.replace("`/approve` lists", "`parley access list` shows")
+            )
         if approves:
             done = await access.pairing.approve(request, COMMAND_LINE) is not None
         else:

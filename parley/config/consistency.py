@@ -3,10 +3,12 @@
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Final
 
 from pydantic import ValidationError
 
+from gateway.languages.installed import LanguageError, Languages
 from gateway.llm.tokens import estimate
 from gateway.people import Audience
 from gateway.ports import AdapterManifest
@@ -29,6 +31,7 @@ def problems_of(settings: Settings, manifests: Mapping[str, AdapterManifest]) ->
         *port_conflict(settings),
         *unknown_platforms(settings, manifests),
         *unknown_tools(settings),
+        *unusable_languages(settings),
     ]
 
 
@@ -122,6 +125,17 @@ def unknown_platforms(settings: Settings, platforms: Collection[str]) -> list[Pr
             text = f"names the unknown platform {match[1]}."
             problems.append(Problem(path, text, f'Did you mean "{meant}"?'))
     return problems
+
+
+def unusable_languages(settings: Settings) -> list[Problem]:
+    """A catalogue or a sentence of the operator that cannot be used, or an unknown language: the
+    first of them."""
+    section = settings.languages
+    try:
+        Languages(section, Path(section.folder)).check()
+    except LanguageError as error:
+        return [Problem(f"languages.{error.key}", str(error))]
+    return []
 
 
 def oversized_personas(settings: Settings) -> list[Problem]:

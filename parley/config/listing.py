@@ -140,6 +140,8 @@ def _plain(value: object) -> Value:
 
 
 def _without_secrets(value: Value) -> Value:
+    if isinstance(value, dict):
+        return {name: _without_secrets(one) for name, one in value.items()}
     if isinstance(value, list):
         return [_without_secrets(one) for one in value]
     if isinstance(value, str):

@@ -27,6 +27,8 @@ DEFAULT_FOLDER: Final = Path("config")
 """The folder of `.env` when there is no configuration file."""
 API_KEYS: Final = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 
+LANGUAGES: Final = "languages"
+"""The folder of catalogues beside the configuration file, where nothing else is configured."""
 EXAMPLE: Final = "parley.example.yaml"
 
 
@@ -95,6 +97,7 @@ def _settings(
     overlay.apply(env)
     problems = resolver.problems + overlay.problems
     values = _with_api_keys(typed(overlay.values, model), env)
+    _place_languages(values, folder)
     explainer = Explainer(model, values, {**origins, **overlay.origins}, platforms.problems)
     known = {p.path for p in problems}
     try:
@@ -151,6 +154,16 @@ def _with_api_keys(values: Value, env: Mapping[str, str]) -> Value:
         if choice.get("api_key") or choice.get("auth_token"):
             choice.setdefault("provider", "anthropic")
     return values
+
+
+def _place_languages(values: Value, folder: Path) -> None:
+    """Make the folder of catalogues one that is relative to the configuration file."""
+    section = values.setdefault("languages", {}) if isinstance(values, dict) else None
+    if not isinstance(section, dict):
+        return
+    named = section.get("folder", LANGUAGES)
+    if isinstance(named, str) and (named != LANGUAGES or (folder / named).is_dir()):
+        section["folder"] = str(folder / named)
 
 
 def example_text() -> str:

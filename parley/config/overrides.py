@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 from pydantic import Field, ValidationError
 
+from gateway.languages.installed import LanguagePolicy
 from gateway.policy.access import ToolRule
 from gateway.policy.budgets import Budgets
 from gateway.policy.invocation import InvocationPolicy
@@ -52,6 +53,7 @@ CHANGEABLE: Final[Mapping[str, tuple[str, ...]]] = {
         "allowed_workspaces",
         "blocked_workspaces",
     ),
+    "languages": ("default", "offered", "places"),
     "limits": tuple(RateLimits.model_fields),
     "budgets": tuple(Budgets.model_fields),
 }
@@ -60,6 +62,7 @@ policies, so that a change holds at once."""
 ENTRIES: Final[tuple[KeyPath, ...]] = (
     ("assistant", "channels"),
     ("invocation", "channels"),
+    ("languages", "sentences"),
     ("tools",),
     ("budgets", "prices"),
 )
@@ -80,6 +83,7 @@ class ChangeableSections(Section):
     tools: dict[str, ToolRule] = Field(default={})
     invocation: InvocationPolicy = InvocationPolicy()
     access: sections.AccessSection = sections.AccessSection()
+    languages: LanguagePolicy = LanguagePolicy()
     limits: RateLimits = RateLimits()
     budgets: sections.BudgetsSection = sections.BudgetsSection()
 

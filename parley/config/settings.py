@@ -6,6 +6,7 @@ from typing import Final
 from msgspec import Struct
 from pydantic import Field, SerializeAsAny, create_model
 
+from gateway.languages.installed import LanguagePolicy
 from gateway.policy.access import ToolRule
 from gateway.policy.invocation import InvocationPolicy
 from gateway.policy.rate_limits import RateLimits
@@ -70,6 +71,7 @@ class Settings(Section):
     limits: RateLimits = RateLimits()
     invocation: InvocationPolicy = InvocationPolicy()
     access: sections.AccessSection = sections.AccessSection()
+    languages: LanguagePolicy = LanguagePolicy()
     context: sections.ContextSection = sections.ContextSection()
     conversation: sections.ConversationSection = sections.ConversationSection()
     workers: sections.WorkersSection = sections.WorkersSection()

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from gateway.immutable import replace
 from gateway.people import PersonId
+from gateway.policy.refusals import TOO_MANY
 from gateway.ports.traces import Trace
 from parley.config.sections import MAIN
 from parley.demo.story import DECISION, Expect, Scene
@@ -175,7 +176,7 @@ def as_expected(scene: Scene, answers: Sequence[Seen], decided: int) -> bool:
 
 def is_limit_notice(answer: Seen) -> bool:
     """True for the notice of a reached limit."""
-    return "rate limit exceeded" in answer.shown.text.lower()
+    return TOO_MANY.msgid.partition(".")[0] in answer.shown.text
 
 
 def message_with_button(seen: Sequence[Seen], label: str) -> str:

@@ -16,7 +16,7 @@ from gateway.outbound.expiring_buttons import EVERY as BUTTONS_EVERY
 from gateway.outbound.notices import NoticeSender
 from gateway.ports import Clock, Counter
 from gateway.turn.access_notices import AccessNotices
-from gateway.turn.services import Services
+from gateway.turn.services import Services, notice_sender
 from memory.commands.handoffs import HandoffNotices
 from memory.commands.invitations import InvitationNotices
 from memory.commands.link import expired
@@ -160,7 +160,7 @@ def _link_expiry(parts: JobParts) -> Housekeeping | None:
     if parts.memory.links is None:
         return None
     services = parts.services
-    notices = NoticeSender(services.stores.outbox, services.deliverer, services.connected)
+    notices = notice_sender(services)
     chores = {"links": _expire_links(parts.memory.links, notices)}
     return Housekeeping(chores, parts.clock, parts.guard, every=LINKS_EVERY)
 
@@ -184,7 +184,7 @@ def _handoffs(parts: JobParts) -> Housekeeping | None:
     if agents is None:
         return None
     stores = parts.storage.memory
-    notices = NoticeSender(services.stores.outbox, services.deliverer, services.connected)
+    notices = notice_sender(services)
     reach = (stores.direct_places, agents.people.served, notices.send, parts.clock)
     offers = HandoffNotices(stores.handoffs, *reach)
     invitations = InvitationNotices(stores.invitations, *reach)

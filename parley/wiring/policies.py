@@ -1,10 +1,12 @@
 """Turns the configuration into the values of the gateway."""
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Final
 
 from gateway.conversation import ContextLimits, SummaryPolicy
 from gateway.immutable import replace
+from gateway.languages.installed import Languages
 from gateway.llm.factory import ModelChoice
 from gateway.llm.prices import DEFAULT_PRICES, Price, price_of
 from gateway.outbound.retry_decision import DeliveryRules
@@ -66,6 +68,7 @@ def policies_of(settings: Settings) -> Policies:
         live=settings.delivery.live,
         acknowledge=settings.delivery.acknowledge.strip(),
         takeover_idle=timedelta(hours=settings.console.takeover_hours),
+        languages=Languages(settings.languages, Path(settings.languages.folder)),
     )
 
 

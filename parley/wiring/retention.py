@@ -21,6 +21,8 @@ KEEP_REFUSALS: Final = timedelta(days=1)
 KEEP_FEEDBACK: Final = timedelta(days=90)
 KEEP_READING: Final = timedelta(days=365)
 """For the records of who read somebody's private text or took their conversation over."""
+KEEP_LANGUAGES: Final = timedelta(days=365)
+"""Since a person wrote last, within a month."""
 KEEP_USAGE: Final = timedelta(days=400)
 """A year, and the month with which it is compared. Budgets cover a month at most."""
 NEVER: Final = datetime.fromtimestamp(0, UTC)
@@ -46,6 +48,7 @@ def storage_chores(storage: Storage, settings: Settings, clock: Clock) -> Mappin
         "usage": lambda: stores.usage.prune(clock.now() - calls_for, clock.now() - KEEP_USAGE),
         "old_usage": lambda: storage.usage_days.prune(clock.now() - KEEP_USAGE),
         "people_names": lambda: storage.people_names.prune(clock.now() - KEEP_USAGE),
+        "people_languages": lambda: storage.people_languages.prune(clock.now() - KEEP_LANGUAGES),
         "admissions": lambda: storage.admissions.prune(clock.now()),
         "console_sessions": lambda: storage.console_sessions.prune(clock.now()),
         "text_grants": lambda: storage.text_grants.prune(clock.now() - KEEP_READING),

@@ -33,6 +33,7 @@ from gateway.stores.feedback import FeedbackStore
 from gateway.stores.history import SqlHistory, SqlOwnConversations
 from gateway.stores.hot_losses import HotLosses
 from gateway.stores.long_lived_states import LongLivedStates
+from gateway.stores.people_languages import PeopleLanguages
 from gateway.stores.people_names import PeopleNames
 from gateway.stores.personal_data import HotPersonalData, SqlPersonalData
 from gateway.stores.quarantine import QuarantineStore
@@ -238,6 +239,7 @@ class LongLived:
         self.admissions: AdmissionStore = SqlAdmissions(engine)
         self.console_sessions = ConsoleSessionStore(engine)
         self.takeovers = TakeoverStore(engine)
+        self.people_languages = PeopleLanguages(engine)
         self.text_grants = TextGrantStore(engine)
         self.config_versions = ConfigVersions(engine)
         self.hot_losses = HotLosses(engine)

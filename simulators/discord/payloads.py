@@ -331,7 +331,7 @@ def interaction_json(world: World, interaction: Interaction, data: Json, cdn: st
         "data": data,
         "channel_id": channel.id,
         "channel": channel_json(world, channel),
-        "locale": "en-US",
+        "locale": world.languages.get(user.id, "en-US"),
         "entitlements": [],
         "attachment_size_limit": 10 * 1024 * 1024,
         "app_permissions": str(EVERYONE_MAY),

@@ -117,6 +117,8 @@ class World:
         self.bot_permissions = EVERYONE_MAY
         self.users: dict[str, User] = {self.bot.id: self.bot}
         self.owner = self.add_user("owner")
+        self.languages: dict[str, str] = {}
+        """The languages of people's apps other than American English, by id."""
         self.gone: set[str] = set()
         """Ids of people who left the server, or were removed."""
         self.channels: dict[str, Channel] = {}

@@ -99,6 +99,8 @@ class World:
         self.people: dict[str, SimPerson] = {}
         self.teams: dict[str, str] = {}
         """Teams of the people who are of another company, by id."""
+        self.languages: dict[str, str] = {}
+        """The languages of people's apps other than American English, by id."""
         self.guests: set[str] = set()
         self.deactivated: set[str] = set()
         self.channels: dict[str, Channel] = {}

@@ -129,6 +129,8 @@ class World:
         self.username = username
         self.chats: dict[int, Chat] = {}
         self.people: dict[str, SimPerson] = {}
+        self.languages: dict[str, str] = {}
+        """The languages of people's apps, by id."""
         self.files: dict[str, SimFile] = {}
         self.messages: dict[int, Posted] = {}
         self._rooms: dict[str, Chat] = {}
@@ -192,6 +194,8 @@ class World:
         }
         if handle and handle[0].isalpha():
             body["username"] = handle
+        if person.id in self.languages:
+            body["language_code"] = self.languages[person.id]
         return body
 
     def keep_file(self, file: SimFile) -> str:

@@ -81,7 +81,7 @@ async def test_a_refusal_is_shown_to_its_person(variant: str, tmp_path: Path) ->
         await lab.answer(room)
         await lab.platform.command(ada, room, "ask", "two")
         refusal = await lab.answer(room, after=1)
-        assert "Rate limit exceeded" in refusal.text
+        assert "That was too much in a short time" in refusal.text
         assert refusal.only_for == ada.id
 
 

@@ -19,8 +19,8 @@ async def test_clear_deletes_the_history_and_keeps_memories(lab: Lab) -> None:
     await ada.say("My dog is called Luna")
     reply = await ada.command("clear")
     assert "My memories of you stay" in reply.text
-    assert [one.label for one in reply.buttons] == [HISTORY, LEARNED, KEEP]
-    done = (await ada.press(reply, HISTORY)).text
+    assert [one.label for one in reply.buttons] == [HISTORY.english, LEARNED.english, KEEP.english]
+    done = (await ada.press(reply, HISTORY.english)).text
     assert "deleted 2 messages of this conversation's history" in done
     assert "My memories of you stay" in done
     assert await lab.stored() == []
@@ -35,16 +35,16 @@ async def test_a_second_button_also_deletes_memories_of_this_conversation_only(
     await ada.command("remember", "I prefer tabs")
     await ada.say("My dog is called Luna")
     reply = await ada.command("clear")
-    assert LEARNED in reply.text
+    assert LEARNED.english in reply.text
     await ada.command("remember", "I live in Rome")
-    done = (await ada.press(reply, LEARNED)).text
-    assert "and 3 memories from this conversation" in done
+    done = (await ada.press(reply, LEARNED.english)).text
+    assert "deleted 3 memories from this conversation" in done
     assert not await knows(ada, "tabs")
     assert not await knows(ada, "Luna")
     assert await knows(ada, "Rome"), "learned after the question"
     assert await knows(eve, "spaces")
     if lab.platform.platform == "whatsapp":  # where buttons stay, a second press does nothing
-        assert "answered already" in (await ada.press(reply, LEARNED)).text
+        assert "answered already" in (await ada.press(reply, LEARNED.english)).text
 
 
 @only("telegram-polling", "discord")
@@ -54,7 +54,7 @@ async def test_after_clear_the_model_receives_no_history(variant: str, tmp_path:
         await ada.say("My dog is called Luna")
         await ada.command("remember", "Luna prefers chicken")
         reply = await ada.command("clear")
-        await ada.press(reply, LEARNED)
+        await ada.press(reply, LEARNED.english)
         before = len(model.bodies)
         await ada.say("What does my dog like, chicken?")
         assert "Luna" not in json.dumps(model.bodies[before:])
@@ -73,6 +73,6 @@ async def test_an_operator_can_confirm_for_the_history_and_not_for_memories(
     in_thread = lab.platform.platform == "slack"
     reply = await ada.say("/clear") if in_thread else await ada.command("clear")
     if not reply.only_for:
-        assert "Only the person who asked" in (await eve.press(reply, LEARNED)).text
-    done = (await ada.press(reply, LEARNED)).text
+        assert "Only the person who asked" in (await eve.press(reply, LEARNED.english)).text
+    done = (await ada.press(reply, LEARNED.english)).text
     assert "from this conversation" in done

@@ -185,7 +185,10 @@ async def test_the_rate_limit_is_announced_once(variant: str, tmp_path: Path) ->
             await lab.platform.say(ada, room, f"question {number}")
         await lab.answers(room, 3)
         texts = [message.text for message in await lab.quiet(room)]
-        assert sum("Rate limit exceeded. Try again in" in text for text in texts) == 1
+        assert (
+            sum("That was too much in a short time. Please ask again in" in text for text in texts)
+            == 1
+        )
         assert len(texts) == 3
 
 

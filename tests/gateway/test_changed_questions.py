@@ -109,7 +109,7 @@ async def test_endless_edits_cost_a_limited_number_of_calls() -> None:
         await finished(g)
         assert len(g.model.requests) == 1 + MAX_AGAIN
         (text,) = g.texts
-        assert OUTDATED.strip("_()") in text
+        assert OUTDATED.english.strip("_()") in text
 
 
 async def test_an_edit_without_a_change_of_the_text_changes_nothing() -> None:
@@ -224,7 +224,7 @@ async def test_a_tool_with_side_effects_does_not_run_twice() -> None:
         await finished(g)
         assert bells.rung == 1
         (text,) = g.texts
-        assert OUTDATED.strip("_()") in text
+        assert OUTDATED.english.strip("_()") in text
 
 
 @pytest.mark.parametrize("overlap", ["collect", "queue", "drop"])

@@ -87,7 +87,7 @@ async def test_a_stop_without_a_turn_counts_towards_the_limits() -> None:
         await g.take(*stops)
         assert g.texts == [
             "There is nothing to stop.",
-            "Rate limit exceeded. Try again in 60s.",
+            "That was too much in a short time. Please ask again in 60 seconds.",
         ]
 
 

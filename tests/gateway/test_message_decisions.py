@@ -42,7 +42,10 @@ async def test_a_limit_is_announced_once_in_its_window_and_takes_no_token() -> N
         overlap="queue",
     ) as g:
         await g.take(*(received(f"q{n}", message_id=f"m{n}") for n in range(4)))
-        assert g.texts == ["answer", "Rate limit exceeded. Try again in 60s."]
+        assert g.texts == [
+            "answer",
+            "That was too much in a short time. Please ask again in 60 seconds.",
+        ]
         await g.clock.advance(61)
         await g.take(received("again", message_id="m9"))
         assert g.texts[-1] == "answer"
@@ -55,7 +58,7 @@ async def test_limits_apply_to_operators() -> None:
     )
     async with gateway(policies=policies, overlap="queue") as g:
         await g.take(received("q1", message_id="m1"), received("q2", message_id="m2"))
-        assert "Rate limit exceeded" in g.texts[-1]
+        assert "That was too much in a short time" in g.texts[-1]
 
 
 @pytest.mark.parametrize(

@@ -393,6 +393,16 @@ def test_a_command_has_its_arguments_and_its_handle() -> None:
     assert (nested.name, nested.arguments) == ("limit", "set 3")
 
 
+def test_commands_and_buttons_tell_the_language_of_the_app() -> None:
+    for made in (command(locale="de"), button(locale="de")):
+        (result,) = parse(event("INTERACTION_CREATE", made), ME)
+        assert result.author is not None
+        assert result.author.language == "de"
+    (silent,) = parse(event("INTERACTION_CREATE", command(locale=None)), ME)
+    assert silent.author is not None
+    assert silent.author.language == ""
+
+
 def test_a_button_and_a_menu_have_their_value() -> None:
     (pressed,) = parse(event("INTERACTION_CREATE", button()), ME)
     assert isinstance(pressed, ButtonPressed)

@@ -38,6 +38,16 @@ async def test_a_direct_message_is_received(rig: Rig) -> None:
     assert message.place.workspace_id == rig.slack.world.team
 
 
+async def test_the_language_of_a_person_is_asked_for(rig: Rig) -> None:
+    anna, ben = rig.slack.person("Anna"), rig.slack.person("Ben")
+    rig.slack.world.languages[anna.id] = "de-DE"
+    await rig.slack.say(anna, rig.slack.direct(anna), "hello")
+    await rig.slack.say(ben, rig.slack.direct(ben), "hello")
+    await rig.sink.first(MessageReceived, 2)
+    heard = {one.author.name: one.author.language for one in rig.sink.of(MessageReceived)}
+    assert heard == {"Anna": "de-DE", "Ben": "en-US"}
+
+
 async def test_a_mention_is_received_as_one_message(rig: Rig) -> None:
     anna, room = rig.slack.person("Anna"), rig.slack.room("general")
     await rig.slack.say(anna, room, "what is new?", mention=True)

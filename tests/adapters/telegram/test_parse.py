@@ -118,6 +118,15 @@ def test_mentions_are_recognised_by_entities(
     assert (event.content, event.mentions_bot, event.mentions_others) == (content, ours, not ours)
 
 
+@for_each(
+    ("told", "language"),
+    [("de", "de"), ("zh-hans", "zh-hans"), (None, ""), (7, ""), ("x" * 500, "x" * 35)],
+)
+def test_the_language_of_the_app_is_told(told: object, language: str) -> None:
+    sender = {**ANN, "language_code": told}
+    assert read(text="hi", **{"from": sender}).author.language == language
+
+
 def test_the_bots_name_without_an_entity_is_not_a_mention() -> None:
     assert not read(text="tell @OurBot", chat=GROUP).mentions_bot
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.web.parse import Envelope, parse
+from adapters.web.parse import Envelope, language_of, parse
 from gateway.message import (
     ButtonPressed,
     CommandInvoked,
@@ -30,6 +30,26 @@ def test_a_message_is_a_direct_message_of_the_person_of_the_session() -> None:
     assert event.message.content == "Hello"
     assert event.message.author.id == event.message.channel_id == "web-ada"
     assert event.message.place.audience is Audience.DIRECT
+
+
+@for_each(
+    "header, language",
+    [
+        *(("de-AT,de;q=0.9,en;q=0.8", "de-AT"), ("en;q=0.3, ja ;q=0.7", "ja"), ("*", "")),
+        *(("", ""), ("de;q=0", ""), ("de;q=2", ""), ("de;q=x,fr;q=0.1", "fr"), ("<b>", "")),
+        ("x" * 100_000, ""),
+    ],
+)
+def test_the_language_is_the_best_of_the_browser(header: str, language: str) -> None:
+    assert language_of(header) == language
+
+
+def test_every_event_has_the_language_of_the_browser() -> None:
+    german = Envelope("main", "web-ada", datetime(2026, 11, 3, tzinfo=UTC), language="de")
+    for payload in ({"type": "message", "text": "Hi"}, {"type": "stop"}):
+        [event] = parse({"id": ID, **payload}, german)
+        assert event.author is not None
+        assert event.author.language == "de"
 
 
 def test_the_author_is_never_read_from_the_payload() -> None:

@@ -11,11 +11,13 @@ from gateway.commands.handler import NOT_ALLOWED
 from gateway.immutable import replace
 from gateway.message import ButtonPressed
 from gateway.pairing.requests import APPROVED, TOO_MANY_TRIES, TRIES_PER_MINUTE, WRONG_CODE
+from gateway.people import Role
 from gateway.policy.access import AccessPolicy, RolePolicy
 from gateway.policy.pairing_codes import CODE_VALID, new_pairing_code
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import Capabilities
 from gateway.stores.admissions import SqlAdmissions
+from gateway.text import Text
 from gateway.turn.access_notices import AccessNotices
 from gateway.turn.services import Policies
 from tests.support.gateway import Gateway, gateway
@@ -41,9 +43,9 @@ async def asked(*strangers: str) -> AsyncIterator[tuple[Gateway, list[str]]]:
         yield g, [CODE.findall(text)[0] for text in g.texts]
 
 
-def plain(text: str) -> str:
+def plain(text: Text) -> str:
     """Return a text as the adapter of the tests renders it."""
-    return text.replace("`", "").replace("**", "")
+    return text.english.replace("`", "").replace("**", "")
 
 
 async def say(g: Gateway, who: str, text: str, **rest: object) -> str:
@@ -101,7 +103,7 @@ async def test_an_approver_may_try_a_few_codes() -> None:
 async def test_other_people_cannot_approve() -> None:
     async with asked("eve", "mal") as (g, codes):
         await say(g, "olga", f"/approve {codes[0]}")
-        assert await say(g, "eve", f"/approve {codes[1]}") == plain(NOT_ALLOWED.format("operator"))
+        assert await say(g, "eve", f"/approve {codes[1]}") == plain(NOT_ALLOWED[Role.OPERATOR])
         (waiting,) = await SqlAdmissions(g.database).waiting("default", g.clock.now())
         assert await press(g, "eve", f"pairing:approve:{waiting.id}") == plain(NOT_YOURS)
         assert await press(g, "mal", f"pairing:approve:{waiting.id}") == ""

@@ -51,7 +51,7 @@ async def test_a_task_is_set_shown_and_ended() -> None:
 
 
 def test_a_task_of_a_person_without_a_name_shows_no_id() -> None:
-    assert shown(replace(BY, text="Bake bread", name="")).startswith("The task here:\n")
+    assert shown(replace(BY, text="Bake bread", name="")).english.startswith("The task here:\n")
 
 
 async def test_a_model_without_other_tools_is_not_offered_this_one() -> None:

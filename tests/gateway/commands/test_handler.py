@@ -115,7 +115,7 @@ async def test_an_expired_question_is_closed() -> None:
         await g.take(command("clear"))
         await g.clock.advance(601)
         await press(g, "Delete history")
-        assert g.texts[-1] == CLOSED
+        assert g.texts[-1] == CLOSED.english
         assert await g.rows("turns") == 2
 
 
@@ -208,7 +208,7 @@ async def test_a_forged_confirmation_has_no_effect() -> None:
         await g.take(received("hello"))
         for number, value in enumerate(("confirm:", "confirm::yes", "confirm:abc:maybe")):
             await g.take(ButtonPressed(f"p{number}", direct(), ADA, value, "Delete history"))
-        assert set(g.texts[1:]) == {CLOSED}
+        assert set(g.texts[1:]) == {CLOSED.english}
         assert await g.rows("turns") == 2
 
 

@@ -111,7 +111,7 @@ async def test_a_command_runs_only_for_the_role_that_it_declares() -> None:
         await g.take(CommandInvoked("c1", direct(), ADA, "sell", "red"))
         await g.take(CommandInvoked("c2", direct(), ADA, "steal", "red"))
         assert shop.asked == []
-        assert g.texts == [NOT_ALLOWED.format("operator")]
+        assert g.texts == [NOT_ALLOWED[Role.OPERATOR].english]
 
 
 def test_a_command_without_a_declaration_cannot_be_made() -> None:

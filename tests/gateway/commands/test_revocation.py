@@ -15,6 +15,7 @@ from gateway.commands.approve_command import (
 from gateway.commands.handler import NOT_ALLOWED
 from gateway.immutable import replace
 from gateway.pairing.requests import NOT_APPROVED
+from gateway.people import Role
 from gateway.policy.pairing_codes import OWNER_CODE_VALID, hash_code, new_owner_code
 from gateway.ports.admissions import Applicant, OwnerCode
 from gateway.stores.admissions import SqlAdmissions
@@ -89,7 +90,7 @@ async def test_other_people_neither_list_nor_revoke(who: str) -> None:
         await say(g, "olga", f"/approve {code}")
         for words in ("/approve list", "/approve revoke eve"):
             reply = await say(g, who, words)
-            assert reply == (plain(NOT_ALLOWED.format("operator")) if who == "eve" else "")
+            assert reply == (plain(NOT_ALLOWED[Role.OPERATOR]) if who == "eve" else "")
         assert await approved_ids(g) == ["test:main:eve"]
 
 
@@ -104,7 +105,7 @@ async def test_in_a_room_nobody_is_listed_or_revoked(words: str) -> None:
 async def test_only_an_owner_takes_an_ownership_back() -> None:
     async with asked() as (g, _):
         await owns(g, "oona")
-        assert await say(g, "otto", "/approve revoke oona") == OWNERSHIP
+        assert await say(g, "otto", "/approve revoke oona") == OWNERSHIP.english
         assert await approved_ids(g) == ["test:main:oona"]
         assert "is no longer approved" in await say(g, "olga", "/approve revoke oona")
         assert await say(g, "oona", "/approve") == ""

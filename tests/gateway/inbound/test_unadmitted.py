@@ -96,7 +96,7 @@ async def test_a_command_that_waits_for_an_answer_gets_the_code() -> None:
         )
         assert CODE.search(g.texts[0])
         assert g.adapter.sent[0].reply_handle == "h"
-        assert g.texts[1] == ROOM_HINT
+        assert g.texts[1] == ROOM_HINT.english
         assert g.adapter.sent[1].private_to == "eve"
         assert not g.model.requests
 
@@ -127,7 +127,7 @@ async def test_in_a_room_a_stranger_gets_one_private_hint() -> None:
             event = received("hi", message_id=f"m{number}", author="eve", at=place("C1"))
             event = replace(event, message=replace(event.message, mentions_bot=True))
             await g.take(event)
-        assert g.texts == [ROOM_HINT]
+        assert g.texts == [ROOM_HINT.english]
         assert g.adapter.sent[0].private_to == "eve"
         assert await nothing_is_kept(g)
 

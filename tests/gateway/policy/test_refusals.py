@@ -27,14 +27,14 @@ THREADS = Capabilities(answers_open_threads=True, joins_threads=True, ephemeral=
 def test_a_limit_states_whole_seconds_and_is_announced_once_in_that_time() -> None:
     refusal = refusal_for(Decision("limits", False, "user_limit", retry_after=41.2))
     assert refusal is not None
-    assert refusal.text == "Rate limit exceeded. Try again in 42s."
+    assert str(refusal.text) == "That was too much in a short time. Please ask again in 42 seconds."
     assert refusal.quiet_for == timedelta(seconds=42)
 
 
 def test_a_limit_that_ends_immediately_is_still_announced_once_for_a_while() -> None:
     refusal = refusal_for(Decision("limits", False, "user_limit", retry_after=0.1))
     assert refusal is not None
-    assert refusal.text.endswith("in 1s.")
+    assert str(refusal.text).endswith("in 1 second.")
     assert refusal.quiet_for == timedelta(seconds=10)
 
 
@@ -44,7 +44,7 @@ def test_a_limit_that_ends_immediately_is_still_announced_once_for_a_while() -> 
         ("user_per_day", "Your budget for my answers is used up. It resets tomorrow (UTC)."),
         (
             "no_price",
-            NO_PRICE,
+            str(NO_PRICE),
         ),
         ("user_per_month", "Your budget for my answers is used up. It resets next month."),
         (
@@ -56,20 +56,25 @@ def test_a_limit_that_ends_immediately_is_still_announced_once_for_a_while() -> 
 def test_a_budget_refusal_names_the_account_and_the_end(reason: str, words: str) -> None:
     refusal = refusal_for(Decision("budget", False, reason))
     assert refusal is not None
-    assert refusal.text == words
+    assert str(refusal.text) == words
 
 
 @pytest.mark.parametrize(
     ("reason", "at", "linked", "words"),
     [
-        ("user_limit", place(), True, "again in 9s. It is shared with your linked accounts."),
-        ("user_limit", place(), False, "again in 9s."),
+        (
+            "user_limit",
+            place(),
+            True,
+            "again in 9 seconds. It is shared with your linked accounts.",
+        ),
+        ("user_limit", place(), False, "again in 9 seconds."),
         ("channel_limit", place(), True, "It is this channel's limit, shared by everybody in it."),
         (
             "channel_limit",
             direct("ada"),
             False,
-            "again in 9s. It is the limit of this conversation.",
+            "again in 9 seconds. It is the limit of this conversation.",
         ),
         ("workspace_limit", place(), False, "Everybody in the workspace shares it."),
         ("workspace_limit", direct("ada"), False, "Everybody who writes to me here shares it."),
@@ -81,7 +86,7 @@ def test_a_shared_limit_names_the_accounts(
     decision = Decision("limits", False, reason, retry_after=9)
     refusal = refusal_for(decision, sharing_of(decision, at, linked=linked))
     assert refusal is not None
-    assert refusal.text.endswith(words)
+    assert str(refusal.text).endswith(words)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +104,7 @@ def test_a_shared_budget_names_the_accounts(
     decision = Decision("budget", False, reason)
     refusal = refusal_for(decision, sharing_of(decision, at, linked=linked))
     assert refusal is not None
-    assert words in refusal.text
+    assert words in str(refusal.text)
 
 
 @pytest.mark.parametrize("stage", ["access", "loop_guard", "identity"])
@@ -111,8 +116,8 @@ async def test_threads_opened_by_a_person_do_not_repeat_the_refusal() -> None:
     async with gateway(policies=ONE, capabilities=THREADS) as g:
         for number in range(4):
             await g.take(received("hi", message_id=f"m{number}", at=place(), mentions_bot=True))
-        assert [text for text in g.texts if "Rate limit" in text] == [
-            "Rate limit exceeded. Try again in 60s."
+        assert [text for text in g.texts if "too much" in text] == [
+            "That was too much in a short time. Please ask again in 60 seconds."
         ]
 
 
@@ -163,7 +168,10 @@ async def test_every_refusal_is_audited_and_a_failing_audit_changes_nothing(brok
         await g.take(received("let me in", message_id="m1", author="eve"))
         await g.take(received("one", message_id="m2"), received("two", message_id="m3"))
         assert audit.events == [("access_denied", "user_blocked"), ("limits_denied", "user_limit")]
-        assert g.texts == ["answer", "Rate limit exceeded. Try again in 60s."]
+        assert g.texts == [
+            "answer",
+            "That was too much in a short time. Please ask again in 60 seconds.",
+        ]
 
 
 async def test_a_withheld_answer_is_audited() -> None:

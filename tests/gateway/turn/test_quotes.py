@@ -164,12 +164,12 @@ async def test_an_unreadable_message_gets_one_sentence_in_an_hour(g: Gateway) ->
     for number in range(3):
         event = received("", message_id=f"u{number}")
         await g.take(replace(event, message=replace(event.message, unreadable=True)))
-    assert (g.texts, g.model.requests) == ([CANNOT_READ], [])
+    assert (g.texts, g.model.requests) == ([CANNOT_READ.english], [])
     assert g.outcomes() == ["refused:readable"] * 3
     await g.clock.advance(timedelta(hours=2).total_seconds())
     event = received("", message_id="u9", timestamp=g.clock.now())
     await g.take(replace(event, message=replace(event.message, unreadable=True)))
-    assert g.texts == [CANNOT_READ] * 2
+    assert g.texts == [CANNOT_READ.english] * 2
 
 
 async def test_an_operator_sees_that_there_is_an_unreadable_message(g: Gateway) -> None:

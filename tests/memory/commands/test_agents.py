@@ -41,7 +41,7 @@ class People:
         await (await self.rig.handle(name)).review.approve(waiting.review_id)
 
     async def memories(self, name: str = "ada") -> str:
-        return (await say(self.rig, "/memories", name)).markdown
+        return str((await say(self.rig, "/memories", name)).markdown)
 
 
 @pytest.fixture

@@ -282,7 +282,7 @@ async def test_in_a_room_without_private_messages_no_other_text_is_shown(rig: Ri
 
     async def forget(*, alone: bool) -> str:
         caller = replace(rig.caller("ada", at=ROOM), alone=alone)
-        return (await rig.commands.run("forget", "Luna", caller)).markdown
+        return str((await rig.commands.run("forget", "Luna", caller)).markdown)
 
     before_others = await forget(alone=False)
     assert ("guards" in before_others, "my dog" in before_others) == (True, False)

@@ -55,7 +55,7 @@ def talks(rig: Rig) -> tuple[Talk, Talk]:
 
 
 async def code_of(talk: Talk) -> str:
-    return (await talk.say("/link")).markdown.rsplit("/link ", 1)[1].split("`")[0]
+    return str((await talk.say("/link")).markdown.rsplit("/link ", 1)[1].split("`")[0])
 
 
 async def entered(ada: Talk, bob: Talk) -> Reply:

@@ -280,7 +280,7 @@ async def test_operators_are_told_which_projects_have_proposals() -> None:
         async def root(line: str) -> str:
             name, _, rest = line.partition(" ")
             caller = rig.caller("root", at=HERE, role=Role.OPERATOR)
-            return (await rig.commands.run(name, rest, caller)).markdown
+            return str((await rig.commands.run(name, rest, caller)).markdown)
 
         caller = rig.caller("root", at=HERE, role=Role.OPERATOR)
         turn = await rig.remembrance.turn(caller)

@@ -41,7 +41,7 @@ async def says(
     outside: bool = False,
 ) -> str:
     caller = rig.caller("olga", at=at, role=role, outside=outside)
-    return (await rig.commands.run("project", text, caller)).markdown
+    return str((await rig.commands.run("project", text, caller)).markdown)
 
 
 async def test_a_bound_room_reads_the_repositories_of_the_project(rig: Rig) -> None:

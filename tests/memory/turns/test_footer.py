@@ -45,7 +45,7 @@ async def after(
 
 
 async def undo(rig: Rig, value: str = "", name: str = "ada", at: Place = DIRECT) -> str:
-    return (await rig.commands.run("undo", value, rig.caller(name, at=at))).markdown
+    return str((await rig.commands.run("undo", value, rig.caller(name, at=at))).markdown)
 
 
 async def current(rig: Rig, name: str = "ada") -> list[str]:
@@ -245,7 +245,7 @@ async def test_privacy_lists_the_choices() -> None:
     async with memory_rig() as rig:
 
         async def shown() -> str:
-            return (await rig.commands.run("privacy", "", rig.caller())).markdown
+            return str((await rig.commands.run("privacy", "", rig.caller())).markdown)
 
         assert "Memory is on for you" in await shown()
         assert "I say what I noted" in await shown()

@@ -235,7 +235,11 @@ class PaperGateway:
                 place, f"You said: {message.text}", buttons=buttons, reply_to_id=message.id
             )
         elif question == self._limit + 1:
-            simulator.post(place, "Rate limit exceeded. Try again in 10s.", reply_to_id=message.id)
+            simulator.post(
+                place,
+                "That was too much in a short time. Please ask again in 10 seconds.",
+                reply_to_id=message.id,
+            )
 
     def _note(self, platform: str, message: Shown, decisions: list[Decision], outcome: str) -> None:
         self._traces.append(

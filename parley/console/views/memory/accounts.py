@@ -9,11 +9,11 @@ from pydantic import Field, StringConstraints
 
 from gateway.errors import BadInput
 from gateway.message import Notice
-from gateway.outbound.notices import NoticeSender
 from gateway.people import Role, identity_of
 from gateway.ports.action import Input, Output
 from gateway.ports.memory import Caller
 from gateway.ports.rights import in_person, to_read
+from gateway.turn.services import notice_sender
 from memory.commands.link import REFUSALS, LinkCommands
 from memory.ports.people import Linked, LinkRequest, LinkSide
 from memory.service.links import LINK_VALID, Links
@@ -140,8 +140,7 @@ async def unlink(viewer: Viewer, services: ConsoleServices, _params: AccountsQue
 async def deliver(services: ConsoleServices, group: str, notices: Sequence[Notice]) -> None:
     """Send notices to the direct conversations of other accounts."""
     gateway = services.gateway
-    outbox = services.storage.hot.outbox
-    await NoticeSender(outbox, gateway.deliverer, gateway.connected).send(group, notices)
+    await notice_sender(gateway).send(group, notices)
 
 
 def check_account(viewer: Viewer) -> None:

@@ -1,0 +1,104 @@
+"""The language of each reader of the assistant's own sentences."""
+
+from datetime import timedelta
+from typing import Final
+
+from gateway.languages.installed import Languages
+from gateway.languages.negotiation import language_of_reader
+from gateway.latest import Latest
+from gateway.message import Place
+from gateway.policy.access import named_channel
+from gateway.ports.clock import Clock
+from gateway.stores.people_languages import PeopleLanguages, PersonLanguages
+from gateway.text import Language
+
+KEPT_SECONDS: Final = 60.0
+"""The longest time until a choice in another process counts."""
+MAX_KEPT: Final = 10_000
+RENEWED_AFTER: Final = timedelta(days=30)
+"""The age from which a stored language is stored again when its person writes."""
+_NOTHING: Final = PersonLanguages()
+
+
+class Readers:
+    """Finds the languages of people. Without a store nothing is known but what an event tells.
+    Every method that waits raises `StoreUnavailable`."""
+
+    def __init__(self, store: PeopleLanguages | None = None, clock: Clock | None = None) -> None:
+        self._store = store
+        self._clock = clock
+        self._kept: Latest[tuple[str, str], tuple[PersonLanguages, float]] = Latest(MAX_KEPT)
+
+    async def known(self, tenant: str, person: str) -> PersonLanguages:
+        """Return what is known of a `str(PersonId)`: one read a minute and person."""
+        if self._store is None or self._clock is None:
+            return _NOTHING
+        kept, until = self._kept.get((tenant, person), (_NOTHING, 0.0))
+        if until > self._clock.monotonic():
+            return kept
+        found = await self._store.of(tenant, person)
+        self._keep(tenant, person, found)
+        return found
+
+    async def language(
+        self, languages: Languages, tenant: str, person: str, place: Place, told: str = ""
+    ) -> Language:
+        """Return the language in which a person reads at a place; `told` is what their platform
+        tells now, empty if that is nothing."""
+        known = await self.known(tenant, person)
+        told = languages.fitting(told) or known.told
+        name = language_of_reader(
+            known.chosen,
+            told,
+            place_language(languages, place),
+            languages.default,
+            languages.offered,
+        )
+        return languages.named(name)
+
+    async def note(self, languages: Languages, tenant: str, person: str, told: str) -> None:
+        """Store what a person's platform tells, where that is news: their next notice may come when
+        nobody tells it."""
+        if self._clock is None:
+            return
+        known = await self.known(tenant, person)
+        told = languages.fitting(told) or known.told
+        if known.at is None and told in ("", languages.default):
+            return
+        old = known.at is None or self._clock.now() - known.at > RENEWED_AFTER
+        if old or told != known.told:
+            await self._put(tenant, person, known.chosen, told)
+
+    async def choose(self, tenant: str, person: str, language: str) -> None:
+        """Store the choice of a person; an empty one takes it back."""
+        known = await self.known(tenant, person)
+        if language or known.at is not None:
+            await self._put(tenant, person, language, known.told)
+
+    def forget(self, tenant: str, person: str) -> None:
+        """Forget what was read of a person, after their erasure."""
+        self._kept.pop((tenant, person), None)
+
+    async def _put(self, tenant: str, person: str, chosen: str, told: str) -> None:
+        if self._store is None or self._clock is None:
+            return
+        now = self._clock.now()
+        await self._store.put(tenant, person, chosen, told, now)
+        self._keep(tenant, person, PersonLanguages(chosen, told, now))
+
+    def _keep(self, tenant: str, person: str, known: PersonLanguages) -> None:
+        if self._clock is not None:
+            self._kept[tenant, person] = (known, self._clock.monotonic() + KEPT_SECONDS)
+
+
+def place_language(languages: Languages, place: Place) -> str:
+    """Return the name of the language that is set for a channel, or for its workspace; "" for
+    none."""
+    places, platform = languages.places, place.platform
+    if not places:
+        return ""
+    return (
+        named_channel(places, platform, place.channel_ids)
+        or named_channel(places, platform, (place.workspace_id,))
+        or ""
+    )
