@@ -101,6 +101,7 @@ _FIXED: Final = (
     ("GET /console/static/…", OPEN, "Scripts, styles and pictures of the pages"),
 )
 _LOCAL: Final = (
+    ("GET /", OPEN, "Leads to the console, or else to the web page"),
     ("GET /healthz", OPEN, "Is the process alive"),
     ("GET /readyz", OPEN, "Is the program ready; the parts only with access"),
     ("GET /metrics", LOCAL_PAGES, "Metrics"),

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.people import Role
 from gateway.ports.http_routes import LocalRequest, LocalResponse, LocalRoute
-from gateway.ports.rights import LOCAL_PAGES, Allowed, Credential, Proof, missing
+from gateway.ports.rights import LOCAL_PAGES, OPEN, Allowed, Credential, Proof, missing
 from parley.http.access import authorize, is_same_origin, same_secret, session_value
 from parley.http.asgi import exchange_of, facts_of, is_encrypted
 from parley.http.host_header import is_known_host
@@ -137,3 +137,14 @@ def page_link_routes(links: Callable[[], Sequence[str]]) -> Iterable[LocalRoute]
         return LocalResponse(body, content_type="application/json")
 
     yield LocalRoute("POST", PATH, make, LOCAL_PAGES)
+
+
+def start_routes(page: str) -> Iterable[LocalRoute]:
+    """The route of the address without a path, which leads to the path `page`; none where that is
+    empty. The page itself decides whom it admits."""
+
+    async def lead(_request: LocalRequest) -> LocalResponse:
+        return LocalResponse(status=303, headers={"Location": page})
+
+    if page:
+        yield LocalRoute("GET", "/", lead, OPEN)
