@@ -54,6 +54,7 @@ from parley.console.mount import (
 )
 from parley.console.sessions import PREFIX
 from parley.console.viewer import LOCAL_OPERATOR
+from parley.documentation.routes import DocumentationPages
 from parley.http.access_layers import page_link_routes, start_routes
 from parley.http.health_endpoints import Readiness
 from parley.runtime import Role
@@ -220,6 +221,7 @@ class App:
         self.health.attach(self._health_sources())
         self.local.add_routes(page_link_routes(self.pages))
         self.local.add_routes(start_routes(self._start_page()))
+        self.local.add_routes(DocumentationPages().routes())
 
     async def start(self, on_ready: OnReady | None = None) -> None:
         """Open the stores, connect every account, resume the work of an earlier run.

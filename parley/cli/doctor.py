@@ -108,7 +108,7 @@ def _notes(problems: object, elsewhere: object) -> list[Finding]:
     others = elsewhere if isinstance(elsewhere, dict) else {}
     return [
         machine.of_program(
-            "note", part, str(problem), "See docs/operations.md and the log of the program."
+            "note", part, str(problem), "Read the log of the program, and `parley docs operations`."
         )
         for part, problem in named.items()
         if part not in others

@@ -32,7 +32,7 @@ DONE: Final = """\
   python -m venv .venv
   .venv/bin/pip install -e '.[test]'
   .venv/bin/python -m pytest
-README.md says what to replace, and docs/adapters.md explains each part.
+README.md says what to replace, and `parley docs adapters` explains each part.
 """
 
 
