@@ -14,12 +14,13 @@ from gateway.platforms import discover
 from gateway.policy.pairing_codes import OWNER_CODE_VALID
 from gateway.ports.admissions import OwnerCode
 from gateway.ports.clock import SystemClock
-from parley.cli.chosen_configuration import DEFAULT_CONFIG, own_configuration
+from parley.cli.chosen_configuration import DEFAULT_CONFIG, base_folder, own_configuration
 from parley.cli.init import model, options, people, platforms
 from parley.cli.init.files import Answers, assigned, read
 from parley.cli.init.guide import guidance_for
 from parley.cli.init.session import Given, InitSession, complain
 from parley.cli.init.terminal import Stopped, Terminal
+from parley.cli.stores import in_folder
 from parley.config import Settings, SettingsError, load
 from parley.config.settings import settings_model
 from parley.wiring.access import AccessControl, wire_access
@@ -224,7 +225,8 @@ def start(session: InitSession) -> int:
     from parley.cli import serve  # noqa: PLC0415 - loads the whole program
 
     env = {name: text for name, text in os.environ.items() if name not in session.secrets}
-    settings = load(session.config, env, session.platforms)
+    loaded = load(session.config, env, session.platforms)
+    settings = in_folder(loaded, base_folder(session.config))
     session.say()
     session.say("Starting ...")
     return serve.run(settings, beside=partial(welcome_owner, session), quiet=True)
