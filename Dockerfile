@@ -20,6 +20,7 @@ COPY adapters adapters
 COPY simulators simulators
 COPY parley parley
 COPY config/parley.example.yaml config/
+COPY docs docs
 # Built by the pinned hatchling, without a download of build tools.
 RUN python -m hatchling build -t wheel -d /wheels \
  && uv pip install --python /venv/bin/python --no-deps --no-index /wheels/*.whl

@@ -26,6 +26,7 @@ from gateway.outbound.membership import PlatformMembership
 from gateway.outbound.outbox_sweeper import OutboxSweeper
 from gateway.outbound.pacing import Pacer
 from gateway.outbound.retry_decision import AccountSender
+from gateway.people import DEFAULT_TENANT
 from gateway.platforms import ConnectedAccount
 from gateway.policy.history_redaction import RecentSecrets
 from gateway.policy.rate_limits import BotLoopGuard
@@ -52,7 +53,10 @@ from parley.console.mount import (
     sessions_of,
     with_console,
 )
-from parley.http.access_layers import page_link_routes
+from parley.console.sessions import PREFIX
+from parley.console.viewer import LOCAL_OPERATOR
+from parley.documentation.routes import DocumentationPages
+from parley.http.access_layers import page_link_routes, start_routes
 from parley.http.health_endpoints import Readiness
 from parley.runtime import Role
 from parley.runtime.gc_and_heap import no_collections
@@ -217,6 +221,8 @@ class App:
         self._reports = self._process_reports()
         self.health.attach(self._health_sources())
         self.local.add_routes(page_link_routes(self.pages))
+        self.local.add_routes(start_routes(self._start_page()))
+        self.local.add_routes(DocumentationPages().routes())
 
     async def start(self, on_ready: OnReady | None = None) -> None:
         """Open the stores, connect every account, resume the work of an earlier run.
@@ -285,6 +291,16 @@ class App:
         return [self.local.login_link(page) for page in pages]
 
     @property
+    def console_address(self) -> str:
+        """The address of the console; empty where it is off."""
+        return self.console_sessions.page if self.settings.console.enabled else ""
+
+    async def console_link(self) -> str:
+        """A link that signs one browser in to the console, once, as an owner without a chat
+        account. Raises `StoreUnavailable`."""
+        return await self.console_sessions.link(DEFAULT_TENANT, str(LOCAL_OPERATOR))
+
+    @property
     def webhook_url(self) -> str:
         """The address of the public listener, for platforms that call webhooks."""
         return self.webhooks.base_url
@@ -296,6 +312,14 @@ class App:
     def readiness(self) -> Readiness:
         """The readiness to take and answer messages, for `/readyz`."""
         return self.health.readiness()
+
+    def _start_page(self) -> str:
+        """The path to which `/` of the local listener leads: the console, or else the first page;
+        empty without one."""
+        if self.settings.console.enabled:
+            return f"{PREFIX}/"
+        adapters = [account.adapter for account in self.services.connected.values()]
+        return next((one.page for one in adapters if isinstance(one, CanServePages)), "")
 
     def _at_end(self, *closes: Callable[[], Awaitable[object]]) -> None:
         """Register parts to close: the last one registered is closed first."""

@@ -6,6 +6,7 @@ its place, or overwrite its files.
 """
 
 import importlib.util
+import json
 import re
 import shlex
 import sys
@@ -14,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import Distribution, distributions, requires
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote, urlsplit
 
 if TYPE_CHECKING:
     from gateway.errors import LibraryMissing
@@ -91,6 +93,24 @@ def warn_of_conflicts() -> None:
     conflicts = conflicting_distributions()
     if conflicts:
         sys.stderr.write("\n".join([*conflicts, OWN_ENVIRONMENT]) + "\n")
+
+
+def own_requirement(extra: str) -> str:
+    """Return the words of `pip install` that install this version of Parley with an extra into
+    another environment: the wheel or the folder from which it was installed (PEP 610), or else the
+    name on the package index with this version."""
+    distribution = Distribution.from_name(DISTRIBUTION)
+    try:
+        source = json.loads(distribution.read_text("direct_url.json") or "{}")
+        url = urlsplit(str(source.get("url", "")))
+    except (ValueError, AttributeError):
+        url = urlsplit("")
+    path = Path(unquote(url.path)) if url.scheme == "file" else None
+    if path is not None and path.exists():
+        return shlex.quote(f"{path}[{extra}]")
+    if url.scheme in {"http", "https"}:
+        return shlex.quote(f"{DISTRIBUTION}[{extra}] @ {url.geturl()}")
+    return shlex.quote(f"{DISTRIBUTION}[{extra}]=={distribution.version}")
 
 
 def install_command(name: str) -> str:

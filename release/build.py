@@ -14,6 +14,9 @@ from typing import Final
 from release.steps import ROOT, UV, Failed, require, run
 
 PACKAGES: Final = ("adapters", "db", "gateway", "memory", "parley", "safety", "simulators")
+DOCS: Final = "docs"
+PACKAGED_DOCS: Final = "parley/documentation/pages"
+"""The folder of the pages in the wheel."""
 EXAMPLE: Final = "config/parley.example.yaml"
 PACKAGED_EXAMPLE: Final = "parley/config/parley.example.yaml"
 IN_SDIST: Final = {
@@ -61,10 +64,12 @@ def commit_time() -> str:
 
 
 def source_files() -> set[str]:
-    """The files of the packages in this tree: those that git knows, or all without git."""
+    """The files of the packages and of the documentation in this tree: those that git knows, or
+    all without git."""
     if (ROOT / ".git").exists():
-        return set(run(["git", "ls-files", "--", *PACKAGES]).split("\n")) - {""}
-    files = (file for name in PACKAGES for file in (ROOT / name).rglob("*") if file.is_file())
+        return set(run(["git", "ls-files", "--", *PACKAGES, DOCS]).split("\n")) - {""}
+    folders = (*PACKAGES, DOCS)
+    files = (file for name in folders for file in (ROOT / name).rglob("*") if file.is_file())
     return {str(file.relative_to(ROOT)) for file in files if "__pycache__" not in file.parts}
 
 
@@ -82,8 +87,17 @@ def check_wheel(wheel: Path) -> int:
     the number of its files."""
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
-    _compare(wheel.name, names, source_files() | {PACKAGED_EXAMPLE})
+    _compare(wheel.name, names, packaged_files())
     return len(names)
+
+
+def packaged_files() -> set[str]:
+    """The files of a wheel."""
+    moved = {
+        f"{PACKAGED_DOCS}{name.removeprefix(DOCS)}" if name.startswith(f"{DOCS}/") else name
+        for name in source_files()
+    }
+    return moved | {PACKAGED_EXAMPLE}
 
 
 def check_sdist(sdist: Path) -> int:

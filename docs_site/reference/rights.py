@@ -101,6 +101,12 @@ _FIXED: Final = (
     ("GET /console/static/…", OPEN, "Scripts, styles and pictures of the pages"),
 )
 _LOCAL: Final = (
+    ("GET /", OPEN, "Leads to the console, or else to the web page"),
+    ("GET /docs", OPEN, "Leads to the documentation"),
+    ("GET /docs/", OPEN, "The first page of the documentation"),
+    ("GET /docs/{a}", OPEN, "A page, a picture or the style of the documentation"),
+    ("GET /docs/{a}/{b}", OPEN, "The same in a folder"),
+    ("GET /docs/{a}/{b}/{c}", OPEN, "The same in a folder below it"),
     ("GET /healthz", OPEN, "Is the process alive"),
     ("GET /readyz", OPEN, "Is the program ready; the parts only with access"),
     ("GET /metrics", LOCAL_PAGES, "Metrics"),

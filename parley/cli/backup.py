@@ -1,6 +1,7 @@
 """`parley backup FILE` and `parley restore FILE`."""
 
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -19,8 +20,8 @@ IN_FLIGHT: Final = (
     " delivery. The next start answers and sends them, each below a note that it may come twice.\n"
 )
 IN_REDIS: Final = (
-    "Waiting work is not in the copy: Redis keeps it. docs/backup.md says how to copy and restore"
-    " both."
+    "Waiting work is not in the copy: Redis keeps it. `parley docs backup` says how to copy and"
+    " restore both."
 )
 NO_KEY: Final = (
     "There is no {copy}. Without its key, `parley audit verify` reports the restored audit as"
@@ -60,8 +61,14 @@ def restore_backup(
     if key is not None and copied_key.exists():
         _refuse_other_key(copied_key, key, force)
     events = sends = 0
+    now = datetime.now()  # noqa: DTZ005 - a name for the people of this machine
+    if key is not None and key.exists() and copied_key.exists():
+        _keep_key(key, copied_key, _kept(key, now))
     for database, copy in copies:
-        waited = restore(copy, database, SCHEMAS, overwrite=force)
+        kept = _kept(database, now) if database.exists() else None
+        waited = restore(copy, database, SCHEMAS, overwrite=force, kept=kept)
+        if kept is not None:
+            sys.stdout.write(f"The replaced database is kept as {kept}.\n")
         events, sends = events + waited.events, sends + waited.sends
         sys.stdout.write(f"{database} is restored from {copy}.\n")
     if events or sends:
@@ -72,6 +79,18 @@ def restore_backup(
     elif key is not None:
         sys.stderr.write(NO_KEY.format(copy=copied_key) + "\n")
     return 0
+
+
+def _kept(file: Path, now: datetime) -> Path:
+    """The file for a copy of what is replaced now."""
+    return file.with_name(f"{file.name}.replaced-{now:%Y-%m-%dT%H-%M-%S}")
+
+
+def _keep_key(key: Path, other: Path, kept: Path) -> None:
+    """Copy the key that another one replaces. Raises `BadInput`, `StoreUnavailable`."""
+    if key_in(key) != key_in(other):
+        copy_key(key, kept)
+        sys.stdout.write(f"The replaced key is kept as {kept}.\n")
 
 
 def _refuse_other_key(copied_key: Path, key: Path, force: bool) -> None:

@@ -25,6 +25,8 @@ DEFAULT_CONFIG: Final = Path("config/parley.yaml")
 PROGRAM: Final = Path(__file__).resolve().parents[2]
 """The folder that holds the package of the program."""
 RECORD: Final = "parley/configurations.json"
+DATA: Final = "data"
+"""The folder of the databases, as the defaults name it."""
 MAX_RECORDED: Final = 20
 MAX_BYTES: Final = 256 * 1024
 MAX_PATH: Final = 4_096
@@ -78,7 +80,8 @@ def choice_of(config: Path | None) -> tuple[Chosen, bool]:
     here = current_folder()
     tree = foreign_tree(here, os.environ)
     if tree is None:
-        return Chosen(own_configuration(config), here), False
+        path = own_configuration(config)
+        return Chosen(path, base_folder(path)), False
     known = recorded(os.environ)
     if config is None and len(known) == 1:
         return known[0], True
@@ -93,9 +96,24 @@ def _named(config: Path | None, known: Sequence[Chosen], here: Path, tree: Path)
         for one in known:
             if one.file == named:
                 return one
-        if named.is_relative_to(tree):  # who names a file of a repository trusts its folders
-            return Chosen(path, here)
+        # Who names a file of a repository trusts its folders.
+        return Chosen(path, base_folder(path))
     return Chosen(path, here, tree)
+
+
+def base_folder(config: Path | None) -> Path:
+    """Return the folder at which the relative paths of a configuration begin: that of the file, or
+    the one above it if it is called `config`; of a recorded file the folder in which `parley init`
+    wrote it. The current folder, without a file, and where an earlier version left the data."""
+    here = current_folder()
+    if config is None:
+        return here
+    file = _absolute(config)
+    parent = file.parent
+    derived = parent.parent if parent.name == DEFAULT_CONFIG.parent.name else parent
+    base = next((one.folder for one in recorded(os.environ) if one.file == file), derived)
+    has_data = (here / DATA).is_dir() and not (base / DATA).exists()
+    return here if has_data and foreign_tree(here, os.environ) is None else base
 
 
 def own_configuration(config: Path | None) -> Path | None:

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from gateway.platforms import Discovery, discover
-from parley.cli.chosen_configuration import own_configuration
+from parley.cli.chosen_configuration import base_folder, own_configuration
 from parley.cli.config import overrides_of_file
 from parley.cli.options import Config
 from parley.cli.running_program import fetch, request_to
+from parley.cli.stores import in_folder
 from parley.config import Settings, SettingsError, load
 from parley.doctor import machine
 from parley.doctor.machine import Finding
@@ -27,7 +28,7 @@ def doctor(config: Config = None) -> int:
     platforms, path = discover(), own_configuration(config)
     findings = [*machine.versions(), *machine.environment(), *machine.plugins(platforms)]
     try:
-        settings = load(path, os.environ, platforms)
+        settings = in_folder(load(path, os.environ, platforms), base_folder(path))
     except SettingsError as error:
         findings += machine.refused(error.problems)
     else:
@@ -108,7 +109,7 @@ def _notes(problems: object, elsewhere: object) -> list[Finding]:
     others = elsewhere if isinstance(elsewhere, dict) else {}
     return [
         machine.of_program(
-            "note", part, str(problem), "See docs/operations.md and the log of the program."
+            "note", part, str(problem), "Read the log of the program, and `parley docs operations`."
         )
         for part, problem in named.items()
         if part not in others

@@ -2,6 +2,7 @@
 
 import keyword
 import re
+import shlex
 import sys
 from collections.abc import Mapping
 from importlib.metadata import version
@@ -15,7 +16,7 @@ import typer
 from gateway.errors import BadInput
 from gateway.platforms import PLATFORM_NAME
 from parley.config.sections import OWN_PLATFORMS
-from parley.python_environment import DISTRIBUTION
+from parley.python_environment import DISTRIBUTION, own_requirement
 
 TEMPLATE: Final = "adapter_template"
 SUFFIX: Final = ".txt"
@@ -29,10 +30,10 @@ EXISTS: Final = "{folder} exists already. Choose another folder with --folder, o
 DONE: Final = """\
 {count} files in {folder}. Next:
   cd {folder}
-  python -m venv .venv
-  .venv/bin/pip install -e '.[test]'
+  {python} -m venv .venv
+  .venv/bin/pip install {parley} -e '.[test]'
   .venv/bin/python -m pytest
-README.md says what to replace, and docs/adapters.md explains each part.
+README.md says what to replace, and `parley docs adapters` explains each part.
 """
 
 
@@ -52,7 +53,12 @@ def new_adapter(
     if target.exists():
         raise BadInput(EXISTS.format(folder=target))
     written = write_template(name, target)
-    sys.stdout.write(DONE.format(count=written, folder=target))
+    commands = {
+        "folder": shlex.quote(str(target)),
+        "python": shlex.quote(sys.executable),
+        "parley": own_requirement("testing"),
+    }
+    sys.stdout.write(DONE.format(count=written, **commands))
     return 0
 
 

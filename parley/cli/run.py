@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from gateway.platforms import discover
-from parley.cli.chosen_configuration import DEFAULT_CONFIG, own_configuration
+from parley.cli.chosen_configuration import DEFAULT_CONFIG, base_folder, own_configuration
 from parley.cli.options import Config
+from parley.cli.stores import in_folder
 from parley.config import Problem, SettingsError
 from parley.config.load import load_with_origins
 from parley.python_environment import warn_of_conflicts
@@ -35,7 +36,7 @@ def run(
         sys.stderr.write(f"{problem}\n")
     path = own_configuration(config)
     loaded = load_with_origins(path, os.environ, platforms)
-    settings = loaded.settings
+    settings = in_folder(loaded.settings, base_folder(path))
     if not settings.accounts():
         raise SettingsError([_no_platform(path)])
     from parley.cli import serve  # noqa: PLC0415 - loads the whole program

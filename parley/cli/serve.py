@@ -6,16 +6,21 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Final
 
+import structlog
 from msgspec import Struct, field
 
+from db.errors import StoreUnavailable
 from gateway.background_tasks import BackgroundTasks
+from gateway.errors import ParleyError
 from gateway.extensions import ExtensionRegistry
 from gateway.inbound.work_record import Crash, WorkRecord
 from gateway.observe.logs import configure_logs
+from gateway.ports.error_codes import exit_status_of
 from parley.app import App
+from parley.cli.announcements import Announcements, announcements_of
 from parley.config import Settings, SettingsError
 from parley.config.load import Origins
 from parley.config.secrets import secret_values
@@ -35,6 +40,9 @@ Beside = Callable[[App], Awaitable[None]]
 """Work that runs beside the program once it has started."""
 
 STATUS_ENDED_AT_ONCE: Final = 130
+AT_ONCE: Final = "stopped at once; remaining work continues at the next start"
+
+log = structlog.get_logger(__name__)
 
 
 class ProcessWatch(Struct, frozen=True):
@@ -58,15 +66,16 @@ async def serve(
     extensions: ExtensionRegistry | None = None,
     beside: Beside | None = None,
     origins: Origins | None = None,
+    announcements: Announcements | None = None,
 ) -> int:
-    """Run until SIGTERM or SIGINT; returns the exit status. Prints one line per ready part, and the
+    """Run until SIGTERM or SIGINT; returns the exit status. Announces each ready part, and the
     addresses of the pages.
 
     `built` is called when all parts are built, `started` when the start is complete, and `beside`
     runs from then on, until the end at most. `watch` supervises the loop until it is closed.
     """
-    stopping = asyncio.Event()
-    stop_on_signals(stopping)
+    stopping, announced = asyncio.Event(), announcements or Announcements()
+    stop_on_signals(stopping, announced)
     watch = watch or ProcessWatch()
     app = App(
         settings,
@@ -84,8 +93,11 @@ async def serve(
     later = BackgroundTasks("library_not_loaded")
 
     async def start() -> None:
-        await _start(app, started)
+        await _start(app, started, announced)
         watch.manager.ready()
+        if beside is None:
+            with suppress(StoreUnavailable):  # the log and the status say it
+                await announced.console(app)
         later.spawn(app.load_libraries())
         await app.local.load_apps()
         if beside is not None:
@@ -107,25 +119,20 @@ async def serve(
     return 0
 
 
-async def _start(app: App, started: Callable[[], None]) -> None:
-    """Start the program, and print its state: each ready account, each account that is not
+async def _start(app: App, started: Callable[[], None], announced: Announcements) -> None:
+    """Start the program, and announce its state: each ready account, each account that is not
     connected with its problem, and the addresses of the pages."""
 
     async def on_ready(name: str) -> None:
-        _print_line(f"ready {name}")
+        announced.ready(name)
 
     await app.start(on_ready)
     started()
     for name, problem in app.supervisor.errors.items():
-        sys.stderr.write(f"{name} is not connected: {problem}\n")
+        announced.problem(name, problem)
     for link in app.pages():
-        _print_line(f"open {link}")
-    _print_line("ready gateway")
-
-
-def _print_line(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
+        announced.page(link)
+    announced.ready("gateway")
 
 
 def run(
@@ -152,24 +159,31 @@ def run(
     record, left = work_record(settings)
     manager = ServiceManager.of(os.environ)
     watchdog = Watchdog(settings.watchdog.seconds, record, manager.alive)
+    announced = announcements_of(settings.observe.log_format)
     with record, watchdog, closing(manager):  # supervised also while the loop closes
         watch = ProcessWatch(record, left, manager, watchdog)
-        return asyncio.run(
-            serve(
-                settings,
-                role,
-                platform,
-                built=freeze_loaded_objects,
-                started=freeze_startup_objects,
-                watch=watch,
-                extensions=extensions,
-                beside=beside,
-                origins=origins,
-            )
+        running = serve(
+            settings,
+            role,
+            platform,
+            built=freeze_loaded_objects,
+            started=freeze_startup_objects,
+            watch=watch,
+            extensions=extensions,
+            beside=beside,
+            origins=origins,
+            announcements=announced,
         )
+        try:
+            return asyncio.run(running)
+        except (ParleyError, StoreUnavailable) as error:
+            if not announced.as_events:
+                raise
+            log.error("ended", problem=str(error))
+            return exit_status_of(error)
 
 
-def stop_on_signals(stopping: asyncio.Event) -> None:
+def stop_on_signals(stopping: asyncio.Event, announced: Announcements) -> None:
     """Set `stopping` at the first SIGTERM or SIGINT; a second one ends the process at once.
 
     No accepted message is lost: it is stored, and continues at the next start.
@@ -177,7 +191,10 @@ def stop_on_signals(stopping: asyncio.Event) -> None:
 
     def end() -> None:
         if stopping.is_set():
-            sys.stderr.write("stopped at once; remaining work continues at the next start\n")
+            if announced.as_events:
+                log.warning("ended", problem=AT_ONCE)
+            else:
+                sys.stderr.write(f"{AT_ONCE}\n")
             sys.stderr.flush()
             os._exit(STATUS_ENDED_AT_ONCE)
         stopping.set()

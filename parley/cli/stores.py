@@ -43,7 +43,7 @@ def command_settings(config: Path | None) -> Settings:
     settings = load(choice.file, os.environ)
     if choice.tree is not None:
         _refuse_relative(settings, choice.tree)
-    return settings if choice.folder == Path.cwd() else _beginning_at(settings, choice.folder)
+    return in_folder(settings, choice.folder)
 
 
 def _refuse_relative(settings: Settings, tree: Path) -> None:
@@ -58,8 +58,11 @@ def _refuse_relative(settings: Settings, tree: Path) -> None:
             raise ConfigurationError(RELATIVE.format(key=key, file=file, tree=tree))
 
 
-def _beginning_at(settings: Settings, folder: Path) -> Settings:
-    """Return the settings with the files and folders of stores beginning at a folder."""
+def in_folder(settings: Settings, folder: Path) -> Settings:
+    """Return the settings with the files and folders of stores beginning at a folder; as they are
+    if it is the current one."""
+    if folder == Path.cwd():
+        return settings
 
     def absolute(path: str) -> str:
         return str(folder / Path(path).expanduser()) if path else path

@@ -3,6 +3,7 @@ request."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 from starlette.types import ASGIApp
@@ -28,6 +29,7 @@ from parley.wiring.memory import WiredMemory
 from parley.wiring.observe import AuditSink
 from parley.wiring.recall import RecallModels
 from parley.wiring.storage import Storage
+from safety.http.addresses import is_loopback_name
 
 if TYPE_CHECKING:
     from parley.console.services import ConsoleServices
@@ -38,7 +40,7 @@ from dataclasses import dataclass, field
 
 from gateway.commands.catalogue import CONSOLE
 from gateway.message import Reply
-from gateway.people import Audience
+from gateway.people import Audience, Role
 from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
 
@@ -50,6 +52,13 @@ LINK: Final = (
     "{link}\n\nThis link signs one browser in as you, once, within {minutes} minutes. Do not pass "
     "it on."
 )
+NOT_REACHABLE: Final = (
+    "You cannot open the console: only a browser on the machine on which I run can. The people who "
+    "run me can change that with the setting `console.url`. In this chat, `/memories` shows what I "
+    "remember of you, and `/privacy` exports or erases your data."
+)
+WEB: Final = "web"
+"""The platform whose page is at the same address as the console."""
 LOCAL: Final = (
     " It leads to the machine on which I run: to open it elsewhere, the operator sets "
     "`console.url`."
@@ -74,9 +83,13 @@ class ConsoleCommands:
         if caller.place.audience is not Audience.DIRECT:
             return Reply(IN_PRIVATE)
         who, rules = caller.principal, self.sessions.rules
+        is_local = is_loopback_name(urlsplit(self.sessions.page).hostname or "")
+        is_elsewhere = is_local and caller.place.platform != WEB
+        if is_elsewhere and not who.role.at_least(Role.OPERATOR):
+            return Reply(NOT_REACHABLE)
         link = await self.sessions.link(who.tenant, str(who.person))
         text = LINK.format(link=link, minutes=rules.link_minutes)
-        return Reply(text + ("" if rules.url else LOCAL))
+        return Reply(text + (LOCAL if is_elsewhere else ""))
 
     def owns(self, value: str) -> bool:
         """Return True for the value of a button of the other commands."""

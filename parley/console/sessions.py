@@ -43,14 +43,18 @@ class Sessions(Struct, frozen=True):
         """The longest life of a session."""
         return timedelta(days=self.rules.session_days)
 
+    @property
+    def page(self) -> str:
+        """The address of the console."""
+        return f"{(self.rules.url or self.address()).rstrip('/')}{PREFIX}/"
+
     async def link(self, tenant: str, person: str) -> str:
         """Return a link that signs one browser in as this person, once. Its secret is behind `#`,
         which browsers and link previews do not send."""
         now = self.clock.now()
         until = now + timedelta(minutes=self.rules.link_minutes)
         secret = await self.store.new_link(tenant, person, now, until)
-        base = (self.rules.url or self.address()).rstrip("/")
-        return f"{base}{PREFIX}{SIGN_IN}#{secret}"
+        return f"{self.page.rstrip('/')}{SIGN_IN}#{secret}"
 
     async def sign_in(self, link: str, label: str, zone: str) -> tuple[str, ConsoleSession] | None:
         """Use the secret of a link; return the secret of a new session and the session, None for a

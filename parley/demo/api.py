@@ -4,10 +4,11 @@ GET  /                  the page          GET /demo/assets/{name}
 GET  /demo/api/world    everything once   GET /demo/api/room      a room, as one person sees it
 GET  /demo/api/events   a room (SSE)      GET /demo/api/file      a file below a message
 POST /demo/api/act      one action, see `parley.demo.actions`
+POST /demo/console      the console of this demo, signed in as an owner
 """
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from importlib import resources
 from typing import Final
 from urllib.parse import quote
@@ -53,9 +54,19 @@ MAX_STREAMS: Final = 32
 class DemoPages:
     """The handlers for one world and one program."""
 
-    def __init__(self, world: World, decisions: Decisions, *, assistant: str, model: str) -> None:
+    def __init__(
+        self,
+        world: World,
+        decisions: Decisions,
+        console: Callable[[], Awaitable[str]],
+        *,
+        assistant: str,
+        model: str,
+    ) -> None:
+        """`console` returns a link that signs one browser in."""
         self._world = world
         self._decisions = decisions
+        self._console = console
         self._assistant = assistant
         self._model = model
         self._streams = 0
@@ -71,6 +82,7 @@ class DemoPages:
             LocalRoute("GET", "/demo/api/events", self._events, LOCAL_PAGES),
             LocalRoute("GET", "/demo/api/file", self._file, LOCAL_PAGES),
             LocalRoute("POST", "/demo/api/act", self._act, LOCAL_PAGES),
+            LocalRoute("POST", "/demo/console", self._open_console, LOCAL_PAGES),
         ]
 
     def close(self) -> None:
@@ -153,6 +165,9 @@ class DemoPages:
             return error_response(404, str(problem))
         except NotSupported as problem:
             return error_response(409, str(problem) or "this platform does not support this")
+
+    async def _open_console(self, _request: LocalRequest) -> LocalResponse:
+        return LocalResponse(status=303, headers={"Location": await self._console()})
 
     async def _look(self, where: Where) -> dict[str, object]:
         return room_view(self._world, where, await self._decisions(TRACES))

@@ -69,7 +69,7 @@ async def running(port: int, env: Mapping[str, str]) -> AsyncIterator[Demo]:
         settings = demo_settings(simulators, port, Path(folder), env)
         model = model_label(settings)
         app = App(settings)
-        pages = DemoPages(world, app.decisions, assistant=ASSISTANT, model=model)
+        pages = DemoPages(world, app.decisions, app.console_link, assistant=ASSISTANT, model=model)
         app.local.add_routes(pages.routes())
         stack.push_async_callback(app.stop, DRAIN_SECONDS)
         await app.start()
@@ -219,5 +219,6 @@ async def _serve(console: Console, demo: Demo) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopping.set)
     console.print(f"\nWrite messages yourself: [bold]{demo.url}[/] (Ctrl-C ends the demo)")
+    console.print("The button [bold]Open the console[/] on that page signs you in to the console.")
     await stopping.wait()
     console.print("\nStopping …")

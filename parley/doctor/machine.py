@@ -15,6 +15,7 @@ from db.errors import StoreUnavailable
 from db.migrations import applied_in, missing
 from gateway.immutable import replace
 from gateway.platforms import Discovery
+from gateway.policy.model_failures import FailureKind
 from parley.config import Problem, Settings
 from parley.config.load import DEFAULT_FOLDER
 from parley.config.sections import MEMORY, sqlite_file
@@ -38,12 +39,14 @@ Status = Literal["ok", "note", "broken"]
 
 
 class Finding(Struct, frozen=True):
-    """One line of the doctor's report; `advice` says what to do when it is not ok."""
+    """One line of the doctor's report; `advice` says what to do when it is not ok. `cause` is the
+    kind of the failed call of a model."""
 
     status: Status
     name: str
     detail: str
     advice: str = ""
+    cause: FailureKind | Literal[""] = ""
 
 
 def of_program(status: Status, part: str, text: str, advice: str) -> Finding:

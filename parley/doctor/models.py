@@ -98,7 +98,7 @@ async def _result(
             finished = await _ask(provider)
     except TimeoutError:
         detail = f"{choice_of(choice).model} did not answer within {SECONDS:.0f} s"
-        return Finding("broken", name, detail, SLOW)
+        return Finding("broken", name, detail, SLOW, "no_first_token")
     except ModelError as error:
         return _failed(name, choice, error)
     seconds = clock.monotonic() - began
@@ -142,7 +142,7 @@ def _failed(name: str, choice: ModelChoiceSection, error: ModelError) -> Finding
     secrets = (model.api_key,) if model.api_key else ()
     request = f", request {error.request_id[:100]}" if error.request_id else ""
     message = shown_address(message_of(error, secrets)).rstrip(".")
-    return Finding("broken", name, f"{detail}: {message}{request}", f"{step_of(kind)}.")
+    return Finding("broken", name, f"{detail}: {message}{request}", f"{step_of(kind)}.", kind)
 
 
 def _of_server(name: str, finding: ModelFinding) -> Finding:

@@ -2,6 +2,7 @@
 links, one around the mounted applications, which check tokens of their own."""
 
 import json
+import re
 import secrets
 import time
 from collections import OrderedDict
@@ -12,11 +13,12 @@ from msgspec import Struct
 from starlette.datastructures import QueryParams
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import compile_path
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.people import Role
 from gateway.ports.http_routes import LocalRequest, LocalResponse, LocalRoute
-from gateway.ports.rights import LOCAL_PAGES, Allowed, Credential, Proof, missing
+from gateway.ports.rights import LOCAL_PAGES, OPEN, Allowed, Credential, Proof, missing
 from parley.http.access import authorize, is_same_origin, same_secret, session_value
 from parley.http.asgi import exchange_of, facts_of, is_encrypted
 from parley.http.host_header import is_known_host
@@ -59,13 +61,13 @@ class LoginLinks:
 
 
 class PageAccess(Struct, frozen=True):
-    """Applies the access rule to the local pages, and takes login links. `open_paths` are served to
-    everybody who reaches the port."""
+    """Applies the access rule to the local pages, and takes login links. `open_paths` match the
+    paths that are served to everybody who reaches the port."""
 
     app: ASGIApp
     token: str
     links: LoginLinks
-    open_paths: frozenset[str]
+    open_paths: tuple[re.Pattern[str], ...]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         decision = authorize(facts_of(scope, COOKIE), self.token)
@@ -76,10 +78,13 @@ class PageAccess(Struct, frozen=True):
         code = _link_code(scope) if self.token else None
         if code is not None:
             await self._log_in(scope, code)(scope, receive, send)
-        elif not decision.allowed and scope["path"] not in self.open_paths:
+        elif not decision.allowed and not self._is_open(scope):
             await refusal(scope, decision.status, decision.reason)(scope, receive, send)
         else:
             await self.app(scope, receive, send)
+
+    def _is_open(self, scope: Scope) -> bool:
+        return any(one.match(scope["path"]) for one in self.open_paths)
 
     def _log_in(self, scope: Scope, code: str) -> Response:
         if not self.links.use(code):
@@ -92,9 +97,11 @@ class PageAccess(Struct, frozen=True):
         return Response(status_code=303, headers=headers)
 
 
-def open_paths(routes: Iterable[LocalRoute]) -> frozenset[str]:
-    """Return the paths of the routes that everybody may call."""
-    return frozenset(one.path for one in routes if Credential.NONE in one.allowed.by)
+def open_paths(routes: Iterable[LocalRoute]) -> tuple[re.Pattern[str], ...]:
+    """Return what matches the paths of the routes that everybody may call. A placeholder is one
+    segment, as the router reads it."""
+    opened = (one.path for one in routes if Credential.NONE in one.allowed.by)
+    return tuple(compile_path(path)[0] for path in opened)
 
 
 async def page_gate(scope: Scope, allowed: Allowed) -> None:
@@ -137,3 +144,14 @@ def page_link_routes(links: Callable[[], Sequence[str]]) -> Iterable[LocalRoute]
         return LocalResponse(body, content_type="application/json")
 
     yield LocalRoute("POST", PATH, make, LOCAL_PAGES)
+
+
+def start_routes(page: str) -> Iterable[LocalRoute]:
+    """The route of the address without a path, which leads to the path `page`; none where that is
+    empty. The page itself decides whom it admits."""
+
+    async def lead(_request: LocalRequest) -> LocalResponse:
+        return LocalResponse(status=303, headers={"Location": page})
+
+    if page:
+        yield LocalRoute("GET", "/", lead, OPEN)

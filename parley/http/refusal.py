@@ -22,6 +22,7 @@ TITLES: Final = {
     "token_missing": "This page needs a login link",
     "forwarded_without_token": "This page needs a login link",
 }
+NO_PAGE: Final = "There is no page at this address"
 OTHER_TITLE: Final = "This request was refused"
 EXPLANATIONS: Final = {
     "token_wrong": (
@@ -72,7 +73,7 @@ def refusal_body(reason: str, advice: str, accept: str) -> RefusalBody:
     repeated in it."""
     if not prefers_html(accept):
         return RefusalBody(json.dumps({"error": reason, "advice": advice}), "application/json")
-    title = TITLES.get(reason, OTHER_TITLE)
+    title = NO_PAGE if reason == "not_found" else TITLES.get(reason, OTHER_TITLE)
     text = EXPLANATIONS.get(reason, advice)
     more = NEW_LINK if reason in TITLES else ""
     page = PAGE.format(title=html.escape(title), text=html.escape(text), more=more)
@@ -119,7 +120,7 @@ ADVICE: Final[Mapping[str, str]] = {
     "too_large": "The body is too large.",
     "strange_origin": "Requests from pages of other sites are refused. A proxy must pass the "
     "Host header on.",
-    "not_found": "This path does not exist.",
+    "not_found": "This path does not exist. The path / leads to the console.",
     "method_not_allowed": "This path does not accept this method.",
     "malformed": "The request is not valid HTTP/1.1.",
     "head_too_large": "The headers of the request are too large, or too many.",

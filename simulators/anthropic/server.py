@@ -98,6 +98,7 @@ class AnthropicSimulator:
         app = web.Application(client_max_size=MAX_REQUEST_BYTES + 1024 * 1024)
         app.router.add_post("/v1/messages", self._messages)
         app.router.add_post("/v1/messages/count_tokens", self._count_tokens)
+        app.router.add_get("/v1/models", self._models)
         await self._server.start(web.AppRunner(app, access_log=None, shutdown_timeout=0.5))
 
     async def stop(self) -> None:
@@ -111,6 +112,15 @@ class AnthropicSimulator:
 
     async def _count_tokens(self, request: web.Request) -> web.StreamResponse:
         return await self._serve(request, "messages/count_tokens")
+
+    async def _models(self, request: web.Request) -> web.StreamResponse:
+        """The models of the account (https://docs.claude.com/en/api/models-list)."""
+        try:
+            self._authenticate(request)
+        except Refused as refused:
+            return self._error(refused, None)
+        data = [{"type": "model", "id": name, "display_name": name} for name in self.windows]
+        return self._json({"data": data, "has_more": False})
 
     async def _serve(self, request: web.Request, method: str) -> web.StreamResponse:
         fault = self.faults.take(method)

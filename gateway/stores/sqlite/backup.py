@@ -6,6 +6,7 @@ cannot be checkpointed, so `FILE-wal` grows by what is written.
 """
 
 import os
+import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -34,6 +35,7 @@ RECORD: Final = """
     INSERT INTO hot_losses (id, kind, at, since, events, sends)
     VALUES (?, 'restored', ?, 0, ?, ?)
 """
+NEW: Final = os.O_CREAT | os.O_EXCL | os.O_WRONLY
 MAX_FINDINGS: Final = 5
 """Reported faults of a damaged file."""
 
@@ -102,10 +104,16 @@ class InFlight(Struct, frozen=True):
 
 
 def restore(
-    backup: Path, database: Path, schemas: Sequence[Schema], *, overwrite: bool = False
+    backup: Path,
+    database: Path,
+    schemas: Sequence[Schema],
+    *,
+    overwrite: bool = False,
+    kept: Path | None = None,
 ) -> InFlight:
     """Replace a database by a backup, completely or not at all. What waits in it is marked as
-    restored: its answers then stand below a note.
+    restored: its answers then stand below a note. `kept` is the file for a copy of the database
+    that is replaced, with its log beside it.
 
     Raises `BadInput` if the backup cannot be used, or if there is a database and `overwrite` is not
     set, and `StoreUnavailable` if a gateway is running on it or it cannot be written.
@@ -116,12 +124,25 @@ def restore(
         new = not database.exists()
         try:
             with _explained(f"cannot restore {database}"):
+                if kept is not None and not new:
+                    _keep(database, kept)
                 _put_back(backup, database)
                 return _mark_restored(database, schemas)
         except StoreUnavailable:
             if new:
                 database.unlink(missing_ok=True)
             raise
+
+
+def _keep(database: Path, kept: Path) -> None:
+    """Copy a database that nobody writes, and its log, byte by byte."""
+    for suffix in ("", "-wal"):
+        source, copy = Path(f"{database}{suffix}"), Path(f"{kept}{suffix}")
+        if source.exists():
+            with source.open("rb") as old, open(os.open(copy, NEW, 0o600), "wb") as new:
+                shutil.copyfileobj(old, new)
+            _make_durable(copy)
+    _make_durable(kept.parent)
 
 
 def _put_back(backup: Path, database: Path) -> None:

@@ -14,12 +14,13 @@ from gateway.platforms import discover
 from gateway.policy.pairing_codes import OWNER_CODE_VALID
 from gateway.ports.admissions import OwnerCode
 from gateway.ports.clock import SystemClock
-from parley.cli.chosen_configuration import DEFAULT_CONFIG, own_configuration
+from parley.cli.chosen_configuration import DEFAULT_CONFIG, base_folder, own_configuration
 from parley.cli.init import model, options, people, platforms
 from parley.cli.init.files import Answers, assigned, read
 from parley.cli.init.guide import guidance_for
 from parley.cli.init.session import Given, InitSession, complain
 from parley.cli.init.terminal import Stopped, Terminal
+from parley.cli.stores import in_folder
 from parley.config import Settings, SettingsError, load
 from parley.config.settings import settings_model
 from parley.wiring.access import AccessControl, wire_access
@@ -173,6 +174,8 @@ def _finish(session: InitSession) -> int:
                 " everything.")  # fmt: skip
     text = f"To become the owner, run `parley access owner-code{option}`, and send the printed code"
     session.say(f"{text} to the assistant in a direct message.")
+    session.say(f"While it runs, `parley console link --operator{option}` prints a link to the"
+                " console, which shows what it does and changes its configuration.")  # fmt: skip
     return status
 
 
@@ -222,7 +225,8 @@ def start(session: InitSession) -> int:
     from parley.cli import serve  # noqa: PLC0415 - loads the whole program
 
     env = {name: text for name, text in os.environ.items() if name not in session.secrets}
-    settings = load(session.config, env, session.platforms)
+    loaded = load(session.config, env, session.platforms)
+    settings = in_folder(loaded, base_folder(session.config))
     session.say()
     session.say("Starting ...")
     return serve.run(settings, beside=partial(welcome_owner, session), quiet=True)
@@ -236,9 +240,11 @@ async def welcome_owner(session: InitSession, app: "App") -> None:
         owners = [*settings.access.owners, *(p for _, p in await access.pairing.store.owners())]
         if owners:
             session.say(f"Owners: {', '.join(owners[:5])}. Ctrl-C ends the program.")
+            await _show_console(session, app)
             return
         code = await access.owner_codes.create()
         _show(session, settings, code, app.pages())
+        await _show_console(session, app)
         person = await _claimed(access, code)
     except StoreUnavailable as error:
         session.say(f"{error}. {_later(session)}")
@@ -259,7 +265,7 @@ def _later(session: InitSession) -> str:
 
 def _show(session: InitSession, settings: Settings, code: OwnerCode, pages: Sequence[str]) -> None:
     session.say()
-    session.say("To become the owner, send a message that contains only this code:")
+    session.say("To become the owner, send this code to the assistant:")
     session.say()
     session.say(code.code, 4)
     session.say()
@@ -269,6 +275,20 @@ def _show(session: InitSession, settings: Settings, code: OwnerCode, pages: Sequ
         session.say(f"- {manifest.title}: {where}", 2, hang=2)
     session.say("The first person who sends the code becomes the owner. The code is valid for"
                 f" {MINUTES} minutes.")  # fmt: skip
+
+
+async def _show_console(session: InitSession, app: "App") -> None:
+    """Show a link to the console. Raises `StoreUnavailable`."""
+    if not app.console_address:
+        return
+    minutes = app.settings.console.link_minutes
+    session.say()
+    session.say("The console shows what the assistant does, and changes its configuration:")
+    session.say(await app.console_link(), 4)
+    again = f"`parley console link --operator{session.option}` prints another one."
+    session.say(
+        f"The link signs one browser in as an owner, once, within {minutes} minutes. {again}"
+    )
 
 
 async def _claimed(access: AccessControl, code: OwnerCode) -> PersonId | None:

@@ -101,7 +101,7 @@ GUIDANCE: Final[Mapping[str, Guidance]] = {
         (
             (
                 "Meta allows bots that serve a business, not general-purpose assistants: read"
-                " docs/platforms/whatsapp.md first."
+                " the page that `parley docs platforms/whatsapp` prints."
             ),
             (
                 "Open https://developers.facebook.com/apps, create an app of the type Business, and"

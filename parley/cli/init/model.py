@@ -2,22 +2,23 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Final
 
 from msgspec import Struct
-from pydantic import SecretStr
 
 from gateway.errors import BadInput, ConfigurationError
 from gateway.llm.anthropic.provider import DEFAULT_MODEL
 from gateway.llm.prices import price_of
-from parley.cli.init.credential_format import (
-    ANTHROPIC,
-    OPENAI,
-    OPENROUTER,
-    CredentialFormat,
-    cleaned,
-    problem_of,
+from parley.cli.init.anthropic_model import KEY as ANTHROPIC_KEY
+from parley.cli.init.anthropic_model import MISSING_KEY, set_up_anthropic
+from parley.cli.init.credential_format import OPENAI, OPENROUTER, CredentialFormat
+from parley.cli.init.model_questions import (
+    KEEP,
+    SKIP,
+    ask_for_key,
+    ask_for_model_name,
+    few,
+    note_unchecked,
 )
 from parley.cli.init.model_server import (
     ServedModel,
@@ -28,14 +29,9 @@ from parley.cli.init.model_server import (
 )
 from parley.cli.init.session import InitSession
 from parley.cli.init.terminal import MAX_TRIES, MenuOption, Stopped, one_of
-from parley.config.sections import ModelChoiceSection
 from parley.config.yaml_file import Value
-from parley.doctor.models import check_model
 
 TITLE: Final = "model"
-SHOWN: Final = 15
-"""Models of a server that are listed; more are found by a part of their name."""
-SKIP: Final = "skip"
 LOCAL_WINDOW: Final = 8_192
 """Tokens that are assumed of a model on one's own machine when the server does not say."""
 DEFAULT_WINDOW: Final = 200_000
@@ -80,7 +76,10 @@ PRESETS: Final[Mapping[str, Preset]] = {
         variable="MODEL_API_KEY",
     ),
 }  # fmt: skip
-ANTHROPIC_KEY: Final = "ANTHROPIC_API_KEY"
+ANOTHER_ADDRESS: Final = (
+    "  Press Enter to ask again, write another address, keep to store the values for later, or skip"
+    " for another model"
+)
 NO_MODEL: Final = (
     "set up a model: correct what is reported above, and run `parley init{option}` again; until"
     " then no language model is set up"
@@ -100,7 +99,7 @@ def ask_for_model(session: InitSession) -> None:
             session.answers.values["model"] = {"provider": "offline"}
             is_chosen = True
         elif provider == "anthropic":
-            is_chosen = _set_up_anthropic(session)
+            is_chosen = set_up_anthropic(session)
         else:
             is_chosen = _set_up_compatible(session, PRESETS[provider], address)
         if is_chosen:
@@ -156,86 +155,12 @@ def _present(session: InitSession) -> str:
     return provider or ("anthropic" if section.get("api_key") else "")
 
 
-def _set_up_anthropic(session: InitSession) -> bool:
-    section = dict(session.answers.section("model"))
-    if section.get("provider", "anthropic") != "anthropic":
-        section = {}
-    key = session.env.get(ANTHROPIC_KEY, "").strip() or session.resolved(section.get("api_key"))
-    address = session.given.base_url or str(section.get("base_url") or "")
-    name = session.given.model or str(section.get("name") or "")
-    expected = None if address else ANTHROPIC  # a proxy may have keys of its own
-    if key:
-        session.say("The API key comes from the environment or the existing files.", 2)
-    if not key and session.resolved(section.get("auth_token")):
-        session.say("The token of the existing files stays; `parley doctor` checks it.", 2)
-        session.answers.values["model"] = section
-        return True
-    for _ in range(MAX_TRIES):
-        if not key and session.given.yes:
-            _say_missing(session, ANTHROPIC_KEY)
-            return False
-        if not key:
-            session.say(f"Keys: {ANTHROPIC.where}", 2)
-        key = key or _key(session, expected, ANTHROPIC_KEY)
-        if key == SKIP:
-            return False
-        problem = problem_of(key, expected) if expected else ""
-        finding = None if problem else _check_key(session, name, key, address)
-        if not problem and finding is None:
-            section |= {"provider": "anthropic"}
-            section |= {"name": name} if name else {}
-            section |= {"base_url": address} if address else {}
-            session.keep_secret(section, "api_key", ANTHROPIC_KEY, key)
-            session.answers.values["model"] = section
-            return True
-        session.say(problem or finding or "", 2)
-        if session.given.yes:
-            return False
-        key = ""
-    return False
-
-
-def _check_key(session: InitSession, name: str, key: str, address: str) -> str | None:
-    """None when the service accepts the key and knows the model; otherwise the problem."""
-    if not session.given.check:
-        return None
-    session.say("Asking the service ...", 2)
-    choice = ModelChoiceSection(
-        provider="anthropic", name=name, api_key=SecretStr(key), base_url=address or None
-    )
-    finding = asyncio.run(check_model(choice))
-    if finding.status == "broken":
-        return f"BROKEN  {finding.detail}. {finding.advice}"
-    session.say(f"ok      {finding.detail}", 2)
-    return None
-
-
 def _say_missing(session: InitSession, variable: str) -> None:
     """Say where the key comes from; without a `variable`, that the address is missing."""
     if not variable:
         session.say("The address of the server is missing: choose it with --base-url URL.", 2)
         return
-    session.say(f"The API key is missing: with --yes it comes from {variable} in the environment"
-                " or, with --secrets-stdin, from standard input.", 2)  # fmt: skip
-
-
-def _key(session: InitSession, expected: CredentialFormat | None, variable: str) -> str:
-    if session.given.yes:
-        return ""
-
-    def parse(text: str) -> str:
-        value = cleaned(text)
-        if not value:
-            raise BadInput("Nothing was entered. Paste the key, or write skip for another model.")
-        if (
-            value.lower() != SKIP
-            and expected is not None
-            and (problem := problem_of(value, expected))
-        ):
-            raise BadInput(problem)
-        return SKIP if value.lower() == SKIP else value
-
-    return session.terminal.read(f"  API key (stored as {variable})", parse, hidden=True)
+    session.say(MISSING_KEY.format(variable=variable), 2)
 
 
 def _set_up_compatible(session: InitSession, preset: Preset, typed: str) -> bool:
@@ -296,7 +221,7 @@ def _load_models(
     for _ in range(MAX_TRIES):
         if preset.format is not None and not key:
             session.say(f"Keys: {preset.format.where}", 2)
-            key = _key(session, preset.format, preset.variable)
+            key = ask_for_key(session, preset.format, preset.variable)
         if key == SKIP or not address:
             return None
         if not session.given.check:
@@ -316,16 +241,26 @@ def _load_models(
         if kind == "unreachable":
             session.say(f"What to do: {preset.start}", 10)
         if session.given.yes:
-            return None
+            return _kept(session, address, key) if kind == "unreachable" else None
         if kind == "key":
-            key = _key(session, preset.format, preset.variable)
+            key = ask_for_key(session, preset.format, preset.variable)
             continue
-        question = "  Press Enter to ask again, write another address, or skip for another model"
-        again = session.terminal.ask(question)
-        if again.lower() == SKIP:
-            return None
+        again = session.terminal.ask(ANOTHER_ADDRESS)
+        if again.lower() in {KEEP, SKIP}:
+            return _kept(session, address, key) if again.lower() == KEEP else None
         address = _corrected(session, again) or address
     return None
+
+
+def _kept(
+    session: InitSession, address: str, key: str
+) -> tuple[str, str, list[ServedModel]] | None:
+    """An address and a key that are stored unchecked; None in a run without questions that names no
+    model."""
+    if session.given.yes and not session.given.model:
+        return None
+    note_unchecked(session)
+    return address, key, []
 
 
 def _corrected(session: InitSession, text: str) -> str:
@@ -342,7 +277,7 @@ def _model(session: InitSession, models: Sequence[ServedModel], present: str) ->
     if given and (not names or given in names):
         return given
     if given:
-        session.say(f"The server has no model {given}. It has: {_few(names)}.", 2)
+        session.say(f"The server has no model {given}. It has: {few(names)}.", 2)
     if session.given.yes:
         if not given and len(names) == 1:
             return names[0]
@@ -351,42 +286,8 @@ def _model(session: InitSession, models: Sequence[ServedModel], present: str) ->
         session.say("Choose one with --model NAME.", 2)
         return ""
     default = present if present in names else (names[0] if len(names) == 1 else "")
-    if not names:
-        return session.terminal.read("  Name of the model", _filled, present)
-    for number, name in enumerate(names[:SHOWN], 1):
-        session.say(f"{number:>3}  {name}", 2)
-    if len(names) > SHOWN:
-        session.say(f"and {len(names) - SHOWN} more: write a part of the name to see them", 5)
-    return session.terminal.read("  Model", partial(_picked, names=names), default)
-
-
-def _picked(text: str, names: Sequence[str]) -> str:
-    if text in names:
-        return text
-    if (
-        text.isascii()
-        and text.isdecimal()
-        and len(text) < 5
-        and 0 < int(text) <= len(names[:SHOWN])
-    ):
-        return names[int(text) - 1]
-    near = [name for name in names if text and text.lower() in name.lower()]
-    if len(near) == 1:
-        return near[0]
-    if near:
-        raise BadInput(f"Several names contain it: {_few(near)}. Write the whole name.")
-    raise BadInput("The server has no such model. Write a number or a name from the list.")
-
-
-def _filled(text: str) -> str:
-    if not text:
-        raise BadInput("Write the name of the model.")
-    return text
-
-
-def _few(names: Sequence[str]) -> str:
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more
+    name = ask_for_model_name(session, names, default or ("" if names else present))
+    return "" if name == SKIP else name
 
 
 def _prices(name: str, address: str, models: Sequence[ServedModel]) -> tuple[float, float] | None:

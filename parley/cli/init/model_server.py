@@ -73,8 +73,17 @@ def is_local(address: str) -> bool:
 
 async def models_of(address: str, key: str) -> list[ServedModel]:
     """The models of a server, in its order. Raises `ServerProblem` with a sentence."""
-    headers = {"accept-encoding": "identity"}
-    headers |= {"authorization": f"Bearer {key}"} if key else {}
+    return await _listed(address, key, {"authorization": f"Bearer {key}"} if key else {})
+
+
+async def anthropic_models_of(address: str, key: str) -> list[ServedModel]:
+    """The models that Anthropic's API lists for a key (GET /v1/models). Raises `ServerProblem`."""
+    address = f"{address.rstrip('/').removesuffix('/v1')}/v1"
+    return await _listed(address, key, {"x-api-key": key, "anthropic-version": "2023-06-01"})
+
+
+async def _listed(address: str, key: str, proof: Mapping[str, str]) -> list[ServedModel]:
+    headers = {"accept-encoding": "identity", **proof}
     shown = shown_address(address)
     try:
         local = is_loopback_name(urlsplit(address).hostname or "")

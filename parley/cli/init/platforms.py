@@ -185,6 +185,8 @@ def _known(session: InitSession, manifest: AdapterManifest, guidance: Guidance) 
     """The values of the environment, then those of the existing configuration."""
     section = session.answers.section("platforms", manifest.platform)
     known = {c.key: session.resolved(section.get(c.key)) for c in guidance.credentials}
+    for name in session.overrides_of("platforms", manifest.platform):
+        session.say(f"{name} is set, and takes precedence over the file.", 2)
     for key, text in _from_environment(session, manifest).items():
         known[key] = cleaned(text)
         session.say(f"{key}: taken from ${variable(manifest.platform, key)}", 2)
@@ -324,6 +326,7 @@ def _account(
     """The account of a section, or the problems that the configuration's rules find."""
     whole = {"platforms": {manifest.platform: section or {}}}
     own = {k: v for k, v in session.variables().items() if not k.startswith("PARLEY_")}
+    own |= session.overrides_of("platforms", manifest.platform)  # as the program will see it
     try:
         accounts = from_mapping(whole, own, session.platforms).accounts()
     except SettingsError as error:
@@ -363,8 +366,12 @@ def _looked_up(
     if credential.key not in manifest.choices or not session.given.check:
         return "", ()
     section = session.answers.section("platforms", manifest.platform)
+    given = {
+        name.rpartition("__")[2].lower(): text
+        for name, text in session.overrides_of("platforms", manifest.platform).items()
+    }
     try:
-        settings = manifest.settings.model_validate({**section, **credentials})
+        settings = manifest.settings.model_validate({**section, **credentials, **given})
     except ValidationError:
         return "", ()  # the check of the complete account reports it
     session.say(f"Asking {manifest.title} for the {credential.name} ...", 2)

@@ -91,6 +91,18 @@ class InitSession:
             return self.variables().get(match[1], "").strip()
         return "" if value is None else str(value)
 
+    def overridden(self, *steps: str) -> str:
+        """The value of a key that a `PARLEY_…` variable sets, which takes precedence over the file;
+        empty without one."""
+        name = f"PARLEY_{'__'.join(steps)}".upper()
+        found = (text for key, text in self.variables().items() if key.upper() == name)
+        return next(found, "").strip()
+
+    def overrides_of(self, *steps: str) -> dict[str, str]:
+        """The `PARLEY_…` variables of the keys of a section, by their names."""
+        prefix = f"PARLEY_{'__'.join(steps)}__".upper()
+        return {k: v for k, v in self.variables().items() if k.upper().startswith(prefix)}
+
     def keep_secret(self, section: dict[str, Value], key: str, name: str, text: str) -> None:
         """Refer to the variable `name` from the key of a section, and store its value."""
         section[key] = f"${{{name}}}"

@@ -92,11 +92,14 @@ function action(state, written) {
   if (command && !files.length) {
     return { do: "command", thread, name: command[1], arguments: command[2] || "" };
   }
+  const mention = state.room !== "direct" && $("mention").checked;
+  const typed = `@${state.assistant}`;
+  const repeats = mention && (written === typed || written.startsWith(`${typed} `));
   return {
     do: "say",
     thread,
-    text: written,
-    mention: state.room !== "direct" && $("mention").checked,
+    text: repeats ? written.slice(typed.length).trimStart() || written : written,
+    mention,
     reply_to: about?.kind === "reply" ? about.message.id : "",
     files: files.map(({ name, mime, data }) => ({ name, mime, data })),
   };

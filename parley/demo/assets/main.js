@@ -63,8 +63,8 @@ function go(platform, room, person = state.person) {
   document.body.dataset.look = platform;
   $("room-mark").className = `mark ${platform}`;
   $("room-mark").textContent = found.title[0];
-  $("room-title").textContent = entry.kind === "direct" ? state.assistant : entry.parent ? entry.title : `#${entry.title}`;
-  const [kind, meaning] = entry.parent ? [`Thread in #${entry.parent}`, ""] : KINDS[entry.kind];
+  $("room-title").textContent = entry.kind === "direct" ? state.assistant : entry.parent ? entry.title : roomName(entry);
+  const [kind, meaning] = entry.parent ? [`Thread in ${roomName({ title: entry.parent })}`, ""] : KINDS[entry.kind];
   $("room-about").replaceChildren(`${found.title} · ${kind}`, make("span", "long", meaning));
   document.title = `${found.title} · Parley demo`;
   history.replaceState(null, "", `#${new URLSearchParams({ platform, room: entry.key, person })}`);
@@ -72,6 +72,11 @@ function go(platform, room, person = state.person) {
   roomChanged(state);
   clearMessages();
   listen();
+}
+
+/** Telegram's groups have a name without a sign; the channels of the others begin with #. */
+function roomName(entry) {
+  return state.platform === "telegram" ? entry.title : `#${entry.title}`;
 }
 
 function listen() {
@@ -100,7 +105,7 @@ function drawPlaces() {
 }
 
 function drawRoom(platform, room) {
-  const sign = room.kind === "direct" ? "@" : "#";
+  const sign = room.kind === "direct" ? "@" : platform.id === "telegram" ? "" : "#";
   const link = button("", () => {
     go(platform.id, room.key);
     showTab("room");

@@ -124,8 +124,17 @@ async def test_another_audit_key_is_not_replaced_without_confirmation(tmp_path: 
     refused = await parley("restore", "copy.db", cwd=tmp_path)
     assert (refused.status, "differs from the key of the copy" in refused.err) == (1, True)
     assert not (data / "parley.db").exists()
-    assert (await parley("restore", "copy.db", "--force", cwd=tmp_path)).status == 0
+    present = (tmp_path / "copy.db").read_bytes()
+    (data / "parley.db").write_bytes(present)
+    restored = await parley("restore", "copy.db", "--force", cwd=tmp_path)
+    assert restored.status == 0, restored.err
     assert (data / "audit.key").read_text().strip() == "ab" * 32
+    (database,) = data.glob("parley.db.replaced-*[0-9]")
+    (key,) = data.glob("audit.key.replaced-*")
+    assert database.read_bytes() == present
+    assert key.read_text().strip() == "cd" * 32
+    assert f"is kept as {database.relative_to(tmp_path)}" in restored.out
+    assert {one.stat().st_mode & 0o077 for one in (database, key)} == {0}
 
 
 async def test_a_copy_without_its_key_is_restored_with_a_notice(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from gateway.errors import ConfigurationError
 from parley.cli import chosen_configuration
-from parley.cli.chosen_configuration import chosen, own_configuration, record, recorded
+from parley.cli.chosen_configuration import base_folder, chosen, own_configuration, record, recorded
 from parley.cli.stores import command_settings
 from tests.parley.cli.kit import Ended, parley
 from tests.support.git import TestRepository, new_repository
@@ -117,8 +117,8 @@ def test_a_file_of_the_repository_counts_if_it_is_named(inside: Machine) -> None
 def test_a_database_in_the_repository_is_refused(inside: Machine) -> None:
     file = inside.folder / "elsewhere.yaml"
     file.write_text("assistant: {name: Shop}\n")
-    with pytest.raises(ConfigurationError, match=r"database\.url names data/parley\.db"):
-        command_settings(file)
+    (inside.clone.folder / "data").mkdir()
+    assert command_settings(file).database.url == f"sqlite:///{inside.folder}/data/parley.db"
     with pytest.raises(ConfigurationError, match=r"database\.url names data/parley\.db"):
         command_settings(None)
     file.write_text(f"database: {{url: 'sqlite:///{inside.folder}/x.db'}}\n")
@@ -231,3 +231,35 @@ def test_a_damaged_record_counts_as_none(inside: Machine, text: str) -> None:
     path.parent.mkdir(parents=True)
     path.write_text(text)
     assert recorded(os.environ) == []
+
+
+async def test_data_follows_the_configuration_and_not_the_current_folder(machine: Machine) -> None:
+    assert (await machine.run(*INIT, cwd=machine.own)).status == 0
+    config = machine.own / "config" / "parley.yaml"
+    at_home = await machine.run("access", "owner-code", cwd=machine.own)
+    assert at_home.status == 0, at_home.err
+    assert (machine.own / "data" / "parley.db").exists()
+    machine.env["XDG_STATE_HOME"] = str(machine.folder / "nothing")  # not recorded either
+    for command in ("status", "doctor"):
+        ended = await machine.run(command, "--config", str(config), cwd=machine.folder)
+        assert "There is no database" not in ended.out + ended.err
+        assert str(machine.own / "data") in ended.out or command == "status", ended.out
+    status = await machine.run("status", "--config", str(config), cwd=machine.folder)
+    assert "queue" in status.out
+    assert not (machine.folder / "data").exists()
+
+
+def test_data_that_lies_in_the_current_folder_is_still_found(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", machine.env["HOME"])
+    elsewhere = machine.folder / "etc" / "parley.yaml"
+    elsewhere.parent.mkdir()
+    elsewhere.write_text("assistant: {name: Shop}\n")
+    monkeypatch.chdir(machine.own)
+    assert base_folder(elsewhere) == elsewhere.parent
+    (machine.own / "data").mkdir()
+    assert base_folder(elsewhere) == machine.own
+    (elsewhere.parent / "data").mkdir()
+    assert base_folder(elsewhere) == elsewhere.parent
+    assert base_folder(None) == machine.own

@@ -4,10 +4,12 @@ import os
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import Distribution
 from pathlib import Path
 
 import pytest
 
+from parley import python_environment
 from parley.cli.new_adapter import TEMPLATE
 from parley.config.sections import OWN_PLATFORMS
 from tests.parley.cli.kit import ROOT, parley
@@ -77,3 +79,32 @@ async def test_nothing_is_overwritten(tmp_path: Path) -> None:
     assert ended.status == 1
     assert "parley-adapter-matrix exists already." in ended.err
     assert [path.name for path in kept.parent.iterdir()] == ["mine.py"]
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ('{"url": "file://FOLDER/parley.whl", "archive_info": {}}', "'FOLDER/parley.whl[testing]'"),
+        ('{"url": "file://FOLDER", "dir_info": {"editable": true}}', "'FOLDER[testing]'"),
+        ('{"url": "https://example.org/p.whl"}',
+         "'parley-gateway[testing] @ https://example.org/p.whl'"),
+        ('{"url": "file://FOLDER/gone.whl"}', "'parley-gateway[testing]==9.8'"),
+        ("no JSON", "'parley-gateway[testing]==9.8'"),
+        ("[]", "'parley-gateway[testing]==9.8'"),
+        (None, "'parley-gateway[testing]==9.8'"),
+    ],
+)  # fmt: skip
+def test_the_printed_command_installs_the_version_that_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str | None, words: str
+) -> None:
+    (tmp_path / "parley.whl").touch()
+    found = source.replace("FOLDER", str(tmp_path)) if source else None
+
+    class Installed:
+        version = "9.8"
+
+        def read_text(self, name: str) -> str | None:
+            return found if name == "direct_url.json" else None
+
+    monkeypatch.setattr(Distribution, "from_name", lambda _: Installed())
+    assert python_environment.own_requirement("testing") == words.replace("FOLDER", str(tmp_path))

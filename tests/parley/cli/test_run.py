@@ -1,17 +1,30 @@
 """`parley run`: ready lines, a real answer, and a clean end on SIGTERM."""
 
 import asyncio
+import json
 import os
 import signal
+import socket
 from pathlib import Path
 
 import aiohttp
+import pytest
 import yaml
 
 from parley.python_environment import install_command
 from simulators.telegram import TelegramSimulator
 from simulators.whatsapp import WhatsAppSimulator
-from tests.parley.cli.kit import ROOT, parley, parley_alone, read_until, started, started_alone
+from tests.parley.cli.init.kit import at_terminal
+from tests.parley.cli.kit import (
+    PROGRAM,
+    ROOT,
+    environment,
+    parley,
+    parley_alone,
+    read_until,
+    started,
+    started_alone,
+)
 from tests.support.patience import PATIENCE
 
 
@@ -40,7 +53,9 @@ async def test_run_reports_ready_answers_and_ends_on_sigterm(tmp_path: Path) -> 
             out, err = await process.communicate()
     await telegram.stop()
     assert process.returncode == 0, err.decode()
-    assert (out.decode(), "Traceback" in err.decode()) == ("", False)
+    assert out.decode().startswith("console http://127.0.0.1:")
+    assert (out.decode().count("\n"), "#" in out.decode()) == (1, False)
+    assert "Traceback" not in err.decode()
     assert (tmp_path / "data" / "parley.db").exists()
 
 
@@ -169,3 +184,78 @@ def without_library(folder: Path, name: str) -> dict[str, str]:
         "sys.meta_path.insert(0, Absent)\n"
     )
     return {"PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"}
+
+
+WEB = {"platforms": {"web": {"enabled": True}}, "server": {"port": 0}, "webhooks": {"port": 0}}
+
+
+async def signed_in(page: str, secret: str) -> tuple[int, str]:
+    """The status of the sign-in with a link's secret, and where it leads."""
+    form = {"link": secret, "zone": ""}
+    async with (
+        aiohttp.ClientSession() as http,
+        http.post(page, data=form, allow_redirects=False) as answer,
+    ):
+        return answer.status, answer.headers.get("Location", "")
+
+
+async def fetched(url: str) -> tuple[str, str]:
+    """The path to which an address leads a browser that is not signed in, and the page there."""
+    async with aiohttp.ClientSession() as http, http.get(url) as answer:
+        return answer.url.path, await answer.text()
+
+
+async def test_a_terminal_gets_a_link_that_signs_an_owner_in_to_the_console(tmp_path: Path) -> None:
+    (tmp_path / "parley.yaml").write_text(yaml.safe_dump(WEB))
+    with at_terminal("run", "--config", "parley.yaml", cwd=tmp_path) as person:
+        shown = await asyncio.to_thread(person.until, "prints another one.")
+        link = shown.partition("The console: ")[2].split()[0]
+        page, _, secret = link.partition("#")
+        assert page.endswith("/console/sign-in")
+        answer, landed = await signed_in(page, secret)
+        assert (answer, landed) == (303, "/console/overview")
+        landed, text = await fetched(page.removesuffix("console/sign-in"))
+        assert landed == "/console/overview"
+        assert "You are not signed in" in text
+        assert "parley console link --operator" in text
+        os.kill(person.pid, signal.SIGTERM)
+        assert await asyncio.to_thread(person.end) == 0
+
+
+@pytest.mark.parametrize("log_format", ["auto", "json"])
+async def test_output_and_log_in_one_file_are_json_alone(tmp_path: Path, log_format: str) -> None:
+    config = {**WEB, "observe": {"log_format": log_format}}
+    (tmp_path / "parley.yaml").write_text(yaml.safe_dump(config))
+    program = [*PROGRAM, "run", "--config", "parley.yaml"]
+    log = tmp_path / "log"
+    with log.open("wb") as file:
+        process = await asyncio.create_subprocess_exec(
+            *program, cwd=tmp_path, env=environment(None), stdout=file, stderr=file
+        )
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while '"console"' not in log.read_text("utf-8"):
+                await asyncio.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        assert await process.wait() == 0
+    finally:
+        if process.returncode is None:
+            process.kill()
+    events = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
+    assert {"ready", "page", "console"} <= {event["event"] for event in events}
+    assert "sign-in#" not in log.read_text("utf-8")
+
+
+async def test_an_error_at_the_start_is_json_where_the_log_is(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        config = {**WEB, "server": {"port": taken.getsockname()[1]}}
+        (tmp_path / "parley.yaml").write_text(yaml.safe_dump(config))
+        process = await asyncio.create_subprocess_exec(
+            *PROGRAM, "run", "--config", "parley.yaml", cwd=tmp_path, env=environment(None),
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+        )  # fmt: skip
+        async with asyncio.timeout(PATIENCE):
+            out, _ = await process.communicate()
+    assert process.returncode == 1
+    events = [json.loads(line) for line in out.splitlines()]
+    assert "server.port" in events[-1]["problem"]

@@ -59,9 +59,15 @@ def paper() -> PaperDemo:
     return PaperDemo(simulators, World(simulators), PaperGateway(*simulators.values()))
 
 
+async def _no_console() -> str:
+    return "http://127.0.0.1:1/console/sign-in#code"
+
+
 @pytest.fixture
 async def served(paper: PaperDemo) -> AsyncIterator[Served]:
-    pages = DemoPages(paper.world, paper.gateway.decisions, assistant="Parley", model="Paper model")
+    pages = DemoPages(
+        paper.world, paper.gateway.decisions, _no_console, assistant="Parley", model="Paper model"
+    )
     listener = LocalListener()
     listener.add_routes(pages.routes())
     await listener.start()

@@ -310,3 +310,17 @@ async def test_text_for_slack_is_escaped_as_by_its_app(served: Served) -> None:
         await served.act(do="say", text="a < b && c", platform=platform)
         room: dict[str, Any] = await served.room(platform, "direct")
         assert room["messages"][0]["text"] == stands
+
+
+async def test_the_page_leads_to_the_console_signed_in_and_pages_of_others_do_not(
+    served: Served,
+) -> None:
+    url = f"{served.url}/demo/console"
+    own = {"Origin": served.url}
+    async with served.client.post(url, headers=own, allow_redirects=False) as response:
+        assert (response.status, "/console/sign-in#" in response.headers["Location"]) == (303, True)
+    other = {"Origin": "https://evil.example"}
+    async with served.client.post(url, headers=other, allow_redirects=False) as refused:
+        assert refused.status == 403
+    async with served.client.get(url, allow_redirects=False) as refused:
+        assert refused.status == 405

@@ -69,6 +69,21 @@ async def test_a_room_is_answered_only_after_a_mention(demo: Demo) -> None:
         assert opened.complaints == []
 
 
+async def test_a_typed_mention_is_not_doubled_and_a_group_has_the_name_of_its_platform(
+    demo: Demo,
+) -> None:
+    async with window(demo.url) as opened:
+        page = await go(opened, address(demo, "telegram", "general", "Ben"))
+        await expect(page.locator("#room-title")).to_have_text("general")
+        await write(page, "@Parley hello there")
+        await expect(page.locator(".bot")).to_have_count(1)
+        said = await page.locator(".person .content").first.text_content() or ""
+        assert said.count("@") == 1
+        page = await go(opened, address(demo, "slack", "general", "Ben"))
+        await expect(page.locator("#room-title")).to_have_text("#general")
+        assert opened.complaints == []
+
+
 async def test_a_slack_answer_opens_a_thread_that_continues(demo: Demo) -> None:
     async with window(demo.url) as opened:
         page = await go(opened, address(demo, "slack", "general"))

@@ -14,7 +14,7 @@ from yarl import URL
 from gateway.errors import ConfigurationError, StartError
 from gateway.ports.http_routes import LocalRequest, LocalResponse, LocalRoute
 from gateway.ports.rights import LOCAL_PAGES
-from parley.http.access_layers import MAX_LINKS, page_gate
+from parley.http.access_layers import MAX_LINKS, page_gate, start_routes
 from parley.http.asgi import LateApp
 from parley.http.health_endpoints import Readiness
 from parley.http.local_listener import LocalListener
@@ -331,3 +331,20 @@ async def test_applications_are_loaded_once() -> None:
     finally:
         await made.stop()
     assert built == ["app"]
+
+
+async def test_the_address_without_a_path_leads_to_the_start_page_with_and_without_a_token(
+    http: aiohttp.ClientSession,
+) -> None:
+    for token in ("", TOKEN):
+        listener = LocalListener(token=token)
+        listener.add_routes(start_routes("/console/"))
+        await listener.start()
+        async with http.get(listener.base_url + "/", allow_redirects=False) as response:
+            assert (response.status, response.headers["Location"]) == (303, "/console/")
+        async with http.get(
+            listener.base_url + "/nowhere", headers={"Accept": "text/html"}
+        ) as response:
+            assert response.status == (401 if token else 404)
+        await listener.stop()
+    assert list(start_routes("")) == []

@@ -35,6 +35,12 @@ class Running:
     settings: Settings
     storage: Storage
 
+    console_address = "http://127.0.0.1:1/console/"
+
+    async def console_link(self) -> str:
+        """A link that signs an owner in."""
+        return "http://127.0.0.1:1/console/sign-in#secret"
+
     def pages(self) -> list[str]:
         """The links to its pages."""
         return ["http://127.0.0.1:1/chat/"]
@@ -87,7 +93,9 @@ async def test_a_program_that_has_an_owner_shows_no_code(
     assert await access.claims.claim(ADA, code.code) is not None
     await welcome_owner(session_with(tmp_path, {**WEB}), cast("App", running))
     text = said()
-    assert text == "Owners: web:main:ada. Ctrl-C ends the program."
+    assert text.startswith("Owners: web:main:ada. Ctrl-C ends the program.")
+    assert "OWNER-" not in text
+    assert "The console shows" in text
 
 
 async def test_a_code_that_nobody_uses_ends_with_the_command_for_a_new_one(
@@ -98,5 +106,6 @@ async def test_a_code_that_nobody_uses_ends_with_the_command_for_a_new_one(
     text = said()
     assert "OWNER-" in text
     assert "- the web page: http://127.0.0.1:1/chat/" in text
+    assert "http://127.0.0.1:1/console/sign-in#secret" in text
     assert "Nobody used the code, and it has expired." in text
     assert "prints a new code" in text
