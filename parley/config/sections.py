@@ -388,9 +388,9 @@ class DatabaseSection(Section):
     """Long-lived data: conversations, memory, usage, traces."""
 
     url: DatabaseUrl = "sqlite:///data/parley.db"
-    """`sqlite:///FILE` or `postgresql://…`; a relative file begins at the working folder. The
-    suffix `?synchronous=full` waits for the disk at each commit. `memory://` keeps the data in
-    memory, and loses it at the end of the program."""
+    """`sqlite:///FILE` or `postgresql://…`; a relative file begins at the folder of the
+    configuration. The suffix `?synchronous=full` waits for the disk at each commit. `memory://`
+    keeps the data in memory, and loses it at the end of the program."""
     connections: int = Field(default=10, ge=2, le=100)
     """Connections of one process to PostgreSQL for its work. Up to 6 more serve long reads and
     background work. `parley doctor` compares all processes with the server's max_connections."""
