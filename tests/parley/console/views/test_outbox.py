@@ -141,4 +141,4 @@ async def test_the_overview_leads_to_the_outbox(console: Console, talk: Talk) ->
     await given_up(console, talk)
     page = await (await console.visitor(OPERATOR)).get("/overview")
     assert 'href="/console/outbox"' in page.text
-    assert "1 answer is undelivered." in page.text
+    assert "One answer was not delivered." in page.text
