@@ -25,6 +25,7 @@ from parley.runtime.gc_and_heap import (
     freeze_startup_objects,
     return_large_blocks,
 )
+from parley.runtime.restart import Restart, begin_again
 from parley.runtime.service_manager import ServiceManager
 from parley.runtime.watchdog import Watchdog, work_record
 from parley.security.keys import create_keys, server_token
@@ -58,6 +59,7 @@ async def serve(
     extensions: ExtensionRegistry | None = None,
     beside: Beside | None = None,
     origins: Origins | None = None,
+    restart: Restart | None = None,
 ) -> int:
     """Run until SIGTERM or SIGINT; returns the exit status. Prints one line per ready part, and the
     addresses of the pages.
@@ -67,6 +69,8 @@ async def serve(
     """
     stopping = asyncio.Event()
     stop_on_signals(stopping)
+    if restart is not None:
+        restart.attach(stopping)
     watch = watch or ProcessWatch()
     app = App(
         settings,
@@ -76,6 +80,7 @@ async def serve(
         record=watch.record,
         left=watch.left,
         origins=origins,
+        restart=restart,
     )
     built()
     if watch.watchdog is not None:
@@ -98,7 +103,8 @@ async def serve(
             starting.result()
             await stopped
     finally:
-        watch.manager.stopping()
+        if restart is None or not restart.requested:  # for systemd, the service goes on
+            watch.manager.stopping()
         for task in (starting, stopped):
             task.cancel()
         await asyncio.wait((starting, stopped))
@@ -136,10 +142,11 @@ def run(
     beside: Beside | None = None,
     quiet: bool = False,
     origins: Origins | None = None,
+    restart: Restart | None = None,
 ) -> int:
     """Run the program and return its exit status; `beside` runs with it, and `quiet` logs warnings
-    only; `origins` are those of the values of `settings`. Raises a `ParleyError` when it cannot
-    start."""
+    only; `origins` are those of the values of `settings`; `restart` starts the command anew. Raises
+    a `ParleyError` when it cannot start."""
     if problems := missing_libraries(settings):
         raise SettingsError(problems)
     extensions = load_extensions(settings)  # before anything is opened
@@ -154,7 +161,7 @@ def run(
     watchdog = Watchdog(settings.watchdog.seconds, record, manager.alive)
     with record, watchdog, closing(manager):  # supervised also while the loop closes
         watch = ProcessWatch(record, left, manager, watchdog)
-        return asyncio.run(
+        status = asyncio.run(
             serve(
                 settings,
                 role,
@@ -165,8 +172,12 @@ def run(
                 extensions=extensions,
                 beside=beside,
                 origins=origins,
+                restart=restart,
             )
         )
+    if restart is not None and restart.requested:
+        begin_again()
+    return status
 
 
 def stop_on_signals(stopping: asyncio.Event) -> None:

@@ -19,7 +19,7 @@ from parley.console.views import (
     usage,
 )
 from parley.console.views.access import admissions, question
-from parley.console.views.configuration import changes, page, versions
+from parley.console.views.configuration import changes, page, trials, versions
 from parley.console.views.memory import (
     accounts,
     data,
@@ -57,6 +57,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
     *page.ROUTES,
     *changes.ROUTES,
     *versions.ROUTES,
+    *trials.ROUTES,
     *audit.ROUTES,
     *health.ROUTES,
     *account.ROUTES,

@@ -133,7 +133,7 @@ async def overview(
     if not viewer.is_operator:
         return OverviewOut(of="own", needs=tuple(own), today=today, budgets=budgets)
     people, rooms = await _active(viewer, services)
-    platforms, parts = _platforms(services), _parts(services)
+    platforms, parts = platform_states(services), _parts(services)
     queue, _ = await read_hot(_queue(services), None)
     states = services.storage.hot.states
     conflicts, _ = await read_hot(identity_conflicts(services.settings, states), [])
@@ -258,7 +258,8 @@ async def _taken_over(viewer: Viewer, services: ConsoleServices) -> int:
     return sum(one.operator == viewer.person for one in listed)
 
 
-def _platforms(services: ConsoleServices) -> tuple[PlatformState, ...]:
+def platform_states(services: ConsoleServices) -> tuple[PlatformState, ...]:
+    """Return the state of each account, also of those that other processes serve."""
     supervisor = services.health.supervisor
     if supervisor is None:
         return ()
