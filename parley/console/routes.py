@@ -22,6 +22,7 @@ from parley.console.views.access import admissions, question
 from parley.console.views.configuration import changes, page, trials, versions
 from parley.console.views.memory import (
     accounts,
+    agents,
     data,
     documents,
     entry,
@@ -48,6 +49,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
     *reviews.ROUTES,
     *visibility.ROUTES,
     *accounts.ROUTES,
+    *agents.ROUTES,
     *pools.ROUTES,
     *tokens.ROUTES,
     *data.ROUTES,

@@ -122,7 +122,7 @@ async def test_an_operator_approves_in_the_page(console: Console) -> None:
         await page.goto(at(console, "/access"))
         await page.get_by_role("button", name="Approve").click()
         await expect(page.get_by_role("status").first).to_contain_text("may write now")
-        await expect(page.locator("#main")).to_contain_text("Nobody waits.")
+        await expect(page.locator("#main")).to_contain_text("Nobody asks at the moment.")
         await page.get_by_role("row", name="laptop").get_by_role("button").click()
         await expect(page.get_by_role("status").first).to_have_text("The token is revoked.")
         assert opened.complaints == []

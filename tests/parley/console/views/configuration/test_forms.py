@@ -37,7 +37,7 @@ async def save(console: Console, page: str, based_on: int = 0, **texts: str) -> 
 
 async def test_a_page_is_saved_as_one_version(either_console: Console) -> None:
     texts = {"limits__user_per_minute": "7", "budgets__user_per_day": "1.5"}
-    saved = await save(either_console, "limits", **texts, limits__channel_per_minute="20")
+    saved = await save(either_console, "limits", 0, **texts, limits__channel_per_minute="20")
     assert (saved.status, saved.json["version"], saved.json["overridden"]) == (200, 1, 2)
     policies = either_console.app.services.policies
     assert (policies.limits.user_per_minute, policies.budgets.user_per_day) == (7, 1.5)
