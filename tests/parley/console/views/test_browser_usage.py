@@ -37,7 +37,7 @@ async def test_charts_are_drawn_from_the_table(console: Console, world: World) -
         await page.goto(at(console, "/usage"))
         await page.get_by_text("The figures as a table").click()
         await expect(page.locator("#periods tbody tr")).to_have_count(30)
-        await page.get_by_label("Table by").select_option("channel")
+        await page.get_by_label("Group by").select_option("channel")
         await page.get_by_role("button", name="Show").click()
         await page.get_by_role("link", name="Direct messages").click()
         await expect(page.get_by_label("Channel id")).to_have_value("direct")
