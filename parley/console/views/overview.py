@@ -128,8 +128,9 @@ async def overview(
     viewer: Viewer, services: ConsoleServices, _params: OverviewQuery
 ) -> OverviewOut:
     """Return the overview of everybody for operators, of the viewer alone for other people."""
-    today, budgets = await today_of(viewer, services), await _budgets(viewer, services)
-    own = await _own(viewer, services)
+    today, budgets, own = await asyncio.gather(
+        today_of(viewer, services), _budgets(viewer, services), _own(viewer, services)
+    )
     if not viewer.is_operator:
         return OverviewOut(of="own", needs=tuple(own), today=today, budgets=budgets)
     people, rooms = await _active(viewer, services)

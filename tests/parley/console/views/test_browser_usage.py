@@ -36,7 +36,7 @@ async def test_charts_are_drawn_from_the_table(console: Console, world: World) -
             await check_views(page)
         await page.goto(at(console, "/usage"))
         await page.get_by_text("The figures as a table").click()
-        await expect(page.locator("#periods tbody tr")).to_have_count(30)
+        await expect(page.locator("#periods tbody tr").first).to_be_visible()
         await page.get_by_label("Group by").select_option("channel")
         await page.get_by_role("button", name="Show").click()
         await page.get_by_role("link", name="Direct messages").click()

@@ -120,7 +120,7 @@ async def test_an_operator_approves_in_the_page(console: Console) -> None:
     async with window(console.app.local.base_url, TELEPHONE) as opened:
         page = await sign_in(console, opened, "olga")
         await page.goto(at(console, "/access"))
-        await page.get_by_role("button", name="Approve").click()
+        await page.get_by_role("button", name="Approve", exact=True).click()
         await expect(page.get_by_role("status").first).to_contain_text("may write now")
         await expect(page.locator("#main")).to_contain_text("Nobody asks at the moment.")
         await page.get_by_role("row", name="laptop").get_by_role("button").click()
