@@ -70,7 +70,7 @@ async def test_an_owner_changes_and_undoes_with_the_keyboard(console: Console) -
     async with window(console.app.local.base_url) as opened:
         page = await sign_in(console, opened, OWNER)
         await page.keyboard.press("Control+k")
-        await page.keyboard.type("every key")
+        await page.keyboard.type("all keys by")
         await page.keyboard.press("Enter")
         await expect(page.get_by_role("heading", level=1)).to_have_text("Configuration")
         await page.get_by_role("link", name="All keys").click()
