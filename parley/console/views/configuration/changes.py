@@ -479,7 +479,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
     _action(
         *("save_configuration", "save", "Save a page of the configuration"),
         save_page,
-        {**_BASED, "page": "limits", "keys": "limits.user_per_minute", "values": "7"},
+        {**_BASED, "page": "limits"},
     ),
     _action(
         *("change_value", "change", "Change a value of the configuration"),
