@@ -17,6 +17,7 @@ from gateway.ports.rights import to_read
 from gateway.ports.usage import UsageFilter, UsageSum
 from gateway.stores.usage import first_day
 from parley.console.limits_in_use import BudgetUseOut, budgets_in_use
+from parley.console.names import names_of, room_key
 from parley.console.route import AnyRoute, ConsoleRoute
 from parley.console.services import ConsoleServices
 from parley.console.text import counted
@@ -97,10 +98,12 @@ class Queue(Output):
 
 
 class ActiveOut(Output):
-    """A person or a room and what it used. `of` is the workspace of a room, whose `name` is empty
-    for direct messages; `path` leads to its usage, empty where the name is too long."""
+    """A person or a room and what it used. `of` is the workspace of a room, whose `name` (an id)
+    is empty for direct messages; `title` is its name for people, empty where none is known; `path`
+    leads to its usage, empty where the name is too long."""
 
     name: str
+    title: str = ""
     of: str = ""
     messages: int
     micros: int
@@ -176,10 +179,22 @@ async def _active(viewer: Viewer, services: ConsoleServices) -> tuple[tuple[Acti
     )
     known = [one for one in people if one.name]
     places = [one for one in rooms if one.name.partition("\n")[0]]
-    return (
+    shown = (
         tuple(_active_out(one, {"person": one.name}, one.name) for one in known[:ACTIVE]),
         tuple(_active_room(one) for one in places[:ACTIVE]),
     )
+    keys = {one: _room_key(one) for one in shown[1] if one.name}
+    names = await names_of(viewer, services, (one.name for one in shown[0]), rooms=keys.values())
+
+    def titled(one: ActiveOut) -> ActiveOut:
+        return one.model_copy(update={"title": names.get(keys.get(one, one.name), "")})
+
+    return tuple(tuple(map(titled, each)) for each in shown)
+
+
+def _room_key(one: ActiveOut) -> str:
+    platform, _, rest = one.of.partition(":")
+    return room_key(platform, rest.partition(":")[0], one.name)
 
 
 def _active_room(one: UsageSum) -> ActiveOut:

@@ -48,6 +48,11 @@ FORMS: Final[Mapping[Page, tuple[FormGroup, ...]]] = {
             invocation__ignore_bots="Ignore other bots",
             invocation__ignore_if_mentions_others="Ignore messages to other people",
         ),
+        _group(
+            "Languages",
+            languages__default="Language of everybody who has chosen none",
+            languages__offered="Offered languages",
+        ),
     ),
     "model": (_group("Model that answers", model__name="Model"),),
     "access": (
