@@ -61,6 +61,7 @@ from parley.http.health_endpoints import Readiness
 from parley.runtime import Role
 from parley.runtime.gc_and_heap import no_collections
 from parley.runtime.health import HealthSources, RecentActivity
+from parley.runtime.restart import Restart
 from parley.runtime.supervisor import Supervisor
 from parley.wiring.access import wire_access
 from parley.wiring.accounts import account_name, account_names, local_accounts, remote_accounts
@@ -111,13 +112,16 @@ class App:
         record: WorkRecord | None = None,
         left: Sequence[Crash] = (),
         origins: Origins | None = None,
+        restart: Restart | None = None,
     ) -> None:
         """`role` and `platform` restrict the work of this process where several share it; raises
         `ConfigurationError` for a role without a shared `storage.url`. `observers` are called in
         addition to the program's own. `record` is the record of current work, `left` the crashes
-        that processes before this one recorded. `origins` are those of the values of `settings`."""
+        that processes before this one recorded. `origins` are those of the values of `settings`.
+        `restart` starts this process anew, where that is possible."""
         self.settings = settings
         self._observers = observers
+        self._restart = restart
         self._role = role
         self._platform = platform
         self._clock = clock or SystemClock()
@@ -420,6 +424,7 @@ class App:
             self.playgrounds,
             self.configuration,
             self.console_jobs,
+            self._restart,
         )
 
     def _routing(self) -> tuple[LocalDispatcher, CommandHandler]:

@@ -5,6 +5,8 @@ from datetime import datetime
 from typing import Final, NamedTuple, TypeAlias
 from zlib import crc32
 
+from msgspec import Struct
+
 from gateway.policy.decision import Decision
 
 NO_CONVERSATION: Final = '["", "", "", "", "", ""]'
@@ -77,6 +79,18 @@ class Trace:
     slot: int | None = field(default=None, compare=False)
     durations: tuple[Duration, ...] = ()
     audience: str = ""
+
+
+class HandledMessages(Struct, frozen=True):
+    """Messages whose handling began in one hour and ended alike."""
+
+    hour: int
+    """The hour, from 0 for the first one of the period."""
+    outcome: str
+    """The outcome of their traces."""
+    number: int
+    took: tuple[int, ...]
+    """The number of answers by their duration, between the bounds of `LATENCIES`."""
 
 
 def ring_slot(sender: str, trace_id: str) -> int:

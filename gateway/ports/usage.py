@@ -14,7 +14,7 @@ LATENCIES: Final = (
     *(7_000, 10_000, 15_000, 30_000, 60_000),
 )
 """The bounds, in milliseconds, between which answers are counted by their duration."""
-UsageKey = Literal["day", "person", "workspace", "channel", "model"]
+UsageKey = Literal["hour", "day", "person", "workspace", "channel", "model"]
 
 
 class UsageRow(Struct, frozen=True):
@@ -65,9 +65,9 @@ class UsageFilter(Struct, frozen=True):
 
 
 class UsageSum(Struct, frozen=True):
-    """The sums of one value of a key. `name` is the value: the microseconds since 1970 of a day,
-    a `str(PersonId)`, "platform:account:workspace", a model, or for a channel its workspace and its
-    id, separated by a line break. Empty: none is known, or the person was erased.
+    """The sums of one value of a key. `name` is the value: the microseconds since 1970 of an hour
+    or a day, a `str(PersonId)`, "platform:account:workspace", a model, or for a channel its
+    workspace and its id, separated by a line break. Empty: none is known, or the person was erased.
 
     `messages` were handled, `errors` of them failed, `calls` cost `micros` millionths of a dollar.
     `took` has the number of answers between the bounds of `LATENCIES`.

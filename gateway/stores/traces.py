@@ -7,13 +7,14 @@ from typing import Any, Final
 
 from msgspec.json import Encoder
 
-from db import Database, Row, Statement, Work, either, execute
+from db import Database, Row, Statement, Work, execute
 from db.database import delete_some, deleting_some
 from db.statements import json_item
 from db.values import micros, time_of
 from gateway.policy.decision import Decision
-from gateway.ports.traces import GAVE_UP, Duration, Trace
+from gateway.ports.traces import GAVE_UP, Duration, HandledMessages, Trace
 from gateway.stores.personal_data import OWN_TENANT, TRACES
+from gateway.stores.usage_days import took
 
 _ENCODER: Final = Encoder()  # pydantic's takes 20 times as long for enumerations
 
@@ -54,16 +55,23 @@ RECENT_IN: Final = Statement(
 RECENT_OF: Final = Statement(
     f"SELECT {COLUMNS} FROM traces WHERE {TRACES} ORDER BY at DESC LIMIT :limit"
 )
-OUTCOMES: Final = Statement(f"""
-    SELECT outcome, count(*) FROM traces
-    WHERE at >= :since AND {OWN_TENANT} AND {TRACES}
-    GROUP BY outcome ORDER BY outcome LIMIT 100
-""")
-SINCE: Final = f"{either(sqlite='+at', postgres='at')} >= :since"
-# A plus keeps SQLite from the index of all traces; that of slots has at most a thousand.
-REFUSED: Final = Statement(f"""
-    SELECT count(*) FROM traces WHERE slot IS NOT NULL AND {SINCE} AND {OWN_TENANT}
-""")
+HOUR: Final = 3_600_000_000
+"""Microseconds."""
+MAX_HANDLED: Final = 10_000
+"""Rows of hours and outcomes."""
+
+
+def _handled(of: str) -> Statement:
+    times = ", ".join(f"sum({one})" for one in took("t"))
+    return Statement(f"""
+        SELECT (t.at - :since) / {HOUR} AS hour, t.outcome, count(*), {times} FROM traces t
+        WHERE t.at >= :since AND {of}
+        GROUP BY 1, 2 ORDER BY 1, 2 LIMIT {MAX_HANDLED}
+    """)
+
+
+HANDLED: Final = _handled(OWN_TENANT)
+HANDLED_OF: Final = _handled(TRACES)
 PRUNE: Final = deleting_some("traces", "id", "at < :before", "at")
 PRUNE_REFUSED: Final = deleting_some("traces", "id", "slot IS NOT NULL AND at < :before", "at")
 
@@ -124,21 +132,19 @@ class Traces:
         """Return the latest traces of messages that were given up, newest first."""
         return [parse_trace(row) for row in await self._database.fetch(GIVEN_UP, {"limit": limit})]
 
-    async def outcomes(
-        self, tenant: str, since: datetime, persons: Sequence[str]
-    ) -> dict[str, int]:
-        """Return the number of traces of these people since then, by their outcome. All traces
-        since then are read, so this happens beside other work."""
-        params = {"tenant": tenant, "since": micros(since), "persons": list(persons)}
+    async def handled(
+        self, tenant: str, since: datetime, persons: Sequence[str] | None
+    ) -> list[HandledMessages]:
+        """Return the numbers of messages of these people, or with None of a tenant, by the hour
+        since then and by outcome. All traces since then are read, so this happens beside other
+        work. Of refusals, those count whose traces are kept."""
+        params = {"tenant": tenant, "since": micros(since), "persons": list(persons or ())}
         async with self._database.reader() as reader:
-            rows = await reader.fetch(OUTCOMES, params)
-        return {str(outcome): int(number) for outcome, number in rows}
-
-    async def refused(self, tenant: str, since: datetime) -> int:
-        """Return the number of refusals since then whose traces are in slots, which are in no sums
-        of usage."""
-        params = {"tenant": tenant, "since": micros(since)}
-        return int((await self._database.fetch(REFUSED, params))[0][0])
+            rows = await reader.fetch(HANDLED if persons is None else HANDLED_OF, params)
+        return [
+            HandledMessages(int(hour), str(outcome), int(number), tuple(map(int, times)))
+            for hour, outcome, number, *times in rows
+        ]
 
     async def prune(self, before: datetime, refused: datetime) -> int:
         """Delete some traces from before then, and of refusals from before `refused`; returns how

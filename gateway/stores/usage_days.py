@@ -35,6 +35,8 @@ KEY: Final = ("day", "tenant", "person", "workspace", "channel", "model")
 KEY_OF_QUARTER: Final = ("quarter", "tenant", "model")
 QUARTER: Final = DAY // 96
 """Microseconds."""
+HOUR: Final = DAY // 24
+"""Microseconds."""
 COUNTS: Final = (
     *("calls", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"),
     *("micros", "messages", "errors"),
@@ -87,6 +89,11 @@ def quarter_of(column: str) -> str:
     return f"({column} - {column} % {QUARTER})"
 
 
+def hour_of(column: str) -> str:
+    """Return the begin of the hour of a time."""
+    return f"({column} - {column} % {HOUR})"
+
+
 def took(alias: str) -> tuple[str, ...]:
     """Return for each of `TIMES` 1 if the answer of a trace took so long, otherwise 0."""
     lows, highs = (None, *LATENCIES), (*LATENCIES, None)
@@ -106,6 +113,7 @@ def failed(alias: str) -> str:
 
 
 CALL: Final = {
+    "hour": hour_of("u.at"),
     "day": day_of("u.at"),
     "quarter": quarter_of("u.at"),
     "tenant": "u.tenant",
@@ -118,6 +126,7 @@ CALL: Final = {
 }
 """The columns of a call `u` with its trace `t`, if that is stored."""
 MESSAGE: Final = {
+    "hour": hour_of("t.at"),
     "day": day_of("t.at"),
     "quarter": quarter_of("t.at"),
     "tenant": f"COALESCE(u.tenant, {json_item('t.conversation', 0)})",
@@ -221,6 +230,7 @@ def _sum_up(
 
 
 NAMES: Final[Mapping[UsageKey, str]] = {
+    "hour": "{hour}",
     "day": "{day}",
     "person": "{person}",
     "workspace": "{workspace}",
@@ -231,6 +241,8 @@ COLUMNS: Final = {name: f"d.{name}" for name in (*KEY, *SUMS)}
 OF_QUARTERS: Final = {**COLUMNS, "day": day_of("d.quarter")}
 IN_QUARTERS: Final[frozenset[UsageKey]] = frozenset({"day", "model"})
 """The keys by which `usage_quarters` has the sums of everybody, if no filter is set."""
+IN_TIME: Final[frozenset[UsageKey]] = frozenset({"hour", "day"})
+"""The keys whose sums are in the order of time."""
 RANKED_BY: Final = ("micros", "messages")
 Whose = Callable[[Mapping[str, str]], str]
 """Returns the condition on the tenant and the people, for the columns of a source."""
@@ -280,18 +292,25 @@ class _Question(Struct, frozen=True):
         """Return the statement: the sums of the days, and of what is not in them yet."""
         quarters = not self.filtered and self.key in IN_QUARTERS
         sums = ", ".join(f"sum({name})" for name in self.shown)
-        order = "name" if self.key == "day" else "sum(micros) DESC, sum(messages) DESC, name"
+        order = "name" if self.key in IN_TIME else "sum(micros) DESC, sum(messages) DESC, name"
         parts = (
-            self.part(OF_QUARTERS, "usage_quarters d", "d.quarter")
+            self.part(CALL, OF_CALLS, "u.at", "AND u.summed = 1")
+            if self.key == "hour"
+            else self.part(OF_QUARTERS, "usage_quarters d", "d.quarter")
             if quarters
             else self.part(COLUMNS, "usage_days d", "d.day"),
             self.part(CALL, OF_CALLS, "u.at", "AND u.summed = 0"),
-            self.part(MESSAGE, OF_MESSAGES, "t.at", "AND t.summed = 0 AND t.slot IS NULL"),
+            self.part(MESSAGE, OF_MESSAGES, "t.at", f"{_open(self.key)} AND t.slot IS NULL"),
         )
         return Statement(f"""
             SELECT name, {sums} FROM ({" UNION ALL ".join(parts)}) AS every
             GROUP BY name ORDER BY {order} LIMIT :limit
         """)
+
+
+def _open(key: UsageKey) -> str:
+    """Return the condition on messages that are in no sum: no sum has hours."""
+    return "" if key == "hour" else "AND t.summed = 0"
 
 
 KEYS: Final[Sequence[UsageKey]] = get_args(UsageKey)
@@ -314,8 +333,9 @@ class UsageFigures:
         self._database = database
 
     async def by(self, key: UsageKey, wanted: UsageFilter, limit: int) -> list[UsageSum]:
-        """Return the sums of each value of a key: days in order, others with the dearest first.
-        Raises `StoreUnavailable`."""
+        """Return the sums of each value of a key: hours and days in order, others with the dearest
+        first. Hours are read from single calls and traces, so ask for a few days of them. Raises
+        `StoreUnavailable`."""
         params = {
             "tenant": wanted.tenant,
             "since": micros(wanted.since),

@@ -6,7 +6,16 @@ from typing import Annotated, Final, Literal
 from pydantic import AwareDatetime, Field, StringConstraints
 
 from gateway.errors import BadInput, NotFound
-from gateway.ports.action import PROGRAMS, Effect, Empty, Input, Nothing, Output, action
+from gateway.ports.action import (
+    IN_BROWSER,
+    PROGRAMS,
+    Effect,
+    Empty,
+    Input,
+    Nothing,
+    Output,
+    action,
+)
 from gateway.ports.rights import TOKENS
 from memory.actions.call import AgentCall, OneId
 from memory.agents.model import (
@@ -22,6 +31,8 @@ from memory.agents.registry import EVER
 from memory.model.scope import RequestScope
 from memory.service.review import MAX_REASON
 
+OWNERS: Final = PROGRAMS | IN_BROWSER
+"""People in a browser, and their programs: what belongs to them, an agent does not change."""
 NO_AGENT: Final = "You have no agent with this id."
 NO_HANDOFF: Final = "No handoff with this id is addressed to you or to an agent of yours."
 NO_SESSION: Final = "The session has ended, or there is none of yours with this id."
@@ -155,7 +166,7 @@ class RejectedOut(Output):
 
 @action(
     "List agents, with the numbers of what each of them wrote, shared and handed over",
-    by=PROGRAMS,
+    by=OWNERS,
     effect=Effect.READS,
 )
 async def agents(call: AgentCall, given: Listing) -> AgentsOut:
@@ -166,7 +177,7 @@ async def agents(call: AgentCall, given: Listing) -> AgentsOut:
     return AgentsOut(agents=[_summary(request, one) for one in summaries])
 
 
-@action("Register an agent", by=PROGRAMS, effect=Effect.WRITES)
+@action("Register an agent", by=OWNERS, effect=Effect.WRITES)
 async def register(call: AgentCall, given: AgentBody) -> AgentOut:
     """Register an agent of the caller."""
     request = call.handle.request
@@ -198,7 +209,7 @@ async def page(call: AgentCall, given: OneId) -> AgentPageOut:
     return AgentPageOut(agent=summary, written=written, pools=pools)
 
 
-@action("Unregister an agent; what it wrote stays", by=PROGRAMS, effect=Effect.WRITES)
+@action("Unregister an agent; what it wrote stays", by=OWNERS, effect=Effect.WRITES)
 async def unregister(call: AgentCall, given: OneId) -> Empty:
     """Unregister an agent of the caller."""
     if not await call.agents.registry.unregister_agent(call.handle.request, given.id):
@@ -208,7 +219,7 @@ async def unregister(call: AgentCall, given: OneId) -> Empty:
 
 @action(
     "Delete everything that an agent gave, also after it was unregistered",
-    by=PROGRAMS,
+    by=OWNERS,
     effect=Effect.WRITES,
 )
 async def take_back(call: AgentCall, given: TakeBack) -> TakenBackOut:
@@ -251,14 +262,14 @@ async def end_session(call: AgentCall, given: OneId) -> Empty:
     return Empty()
 
 
-@action("List the open handoffs to you and to your agents", by=PROGRAMS, effect=Effect.READS)
+@action("List the open handoffs to you and to your agents", by=OWNERS, effect=Effect.READS)
 async def handoffs(call: AgentCall, given: Nothing) -> HandoffsOut:
     """Return the open handoffs to the caller and to the caller's agents."""
     open_ = await call.agents.handoffs.open_of(call.handle.request)
     return HandoffsOut(handoffs=[_handoff(one) for one in open_])
 
 
-@action("Reject a pending handoff", by=PROGRAMS, effect=Effect.WRITES)
+@action("Reject a pending handoff", by=OWNERS, effect=Effect.WRITES)
 async def reject(call: AgentCall, given: RejectHandoff) -> RejectedOut:
     """Reject a pending handoff to the caller or to one of the caller's agents."""
     step = await call.agents.handoffs.reject_own(call.handle.request, given.id, given.reason)

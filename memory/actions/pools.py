@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints
 from gateway.errors import BadInput, NotFound
 from gateway.ports.action import PROGRAMS, Effect, Empty, Nothing, Output, action
 from gateway.ports.rights import NO_CAPABILITY, TOKENS
-from memory.actions.agents import Listing
+from memory.actions.agents import OWNERS, Listing
 from memory.actions.call import MAX_NUMBER, AgentCall, Id, Integral, OneId
 from memory.agents.model import Capability, PoolInvitation, PoolSummary, SharedUpdate, UpdateOutcome
 from memory.model.record import MAX_ARGUMENT
@@ -146,7 +146,7 @@ class PoolPageOut(Output):
     invited: list[InvitedOut]
 
 
-@action("List pools that you own or have an agent in", by=PROGRAMS, effect=Effect.READS)
+@action("List pools that you own or have an agent in", by=OWNERS, effect=Effect.READS)
 async def pools(call: AgentCall, given: Listing) -> PoolsOut:
     """Return the caller's pools, or for an operator those of everybody."""
     request, overview = call.handle.request, call.agents.overview
@@ -175,7 +175,7 @@ async def page(call: AgentCall, given: OneId) -> PoolPageOut:
 
 @action(
     "Delete a pool; the memories stay with the people who shared them",
-    by=PROGRAMS,
+    by=OWNERS,
     effect=Effect.WRITES,
 )
 async def delete(call: AgentCall, given: OneId) -> Empty:

@@ -137,6 +137,15 @@ class MemoryHandle:
         request = replace(self.request, project=project)
         return MemoryHandle(self._dependencies, request, replace(self._start, documents={}))
 
+    async def projects(self) -> list[tuple[str, str]]:
+        """Return the ids and titles of the projects that this person may choose."""
+        return await self._dependencies.people.projects(self.request)
+
+    async def choose_project(self, choice: str) -> str:
+        """Choose a project by its id, or none with "none"; return its title. Raises `BadInput` if
+        it is not available."""
+        return await self._dependencies.people.choose_project(self.request, choice)
+
     def for_operator(self, project: str) -> "MemoryHandle":
         """Return the handle with which an operator reads and changes what the members of a project
         share. Raises `NotFound` for other people."""

@@ -15,6 +15,7 @@ from parley.config import Problem, SettingsError
 from parley.config.load import load_with_origins
 from parley.python_environment import warn_of_conflicts
 from parley.runtime import Role
+from parley.runtime.restart import Restart
 
 
 def run(
@@ -41,7 +42,8 @@ def run(
         raise SettingsError([_no_platform(path)])
     from parley.cli import serve  # noqa: PLC0415 - loads the whole program
 
-    return serve.run(settings, role, platform, origins=loaded.origins)
+    restart = Restart(lambda: load_with_origins(path, os.environ, platforms).settings)
+    return serve.run(settings, role, platform, origins=loaded.origins, restart=restart)
 
 
 def _no_platform(path: Path | None) -> Problem:

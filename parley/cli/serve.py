@@ -30,6 +30,7 @@ from parley.runtime.gc_and_heap import (
     freeze_startup_objects,
     return_large_blocks,
 )
+from parley.runtime.restart import Restart, begin_again
 from parley.runtime.service_manager import ServiceManager
 from parley.runtime.watchdog import Watchdog, work_record
 from parley.security.keys import create_keys, server_token
@@ -67,6 +68,7 @@ async def serve(
     beside: Beside | None = None,
     origins: Origins | None = None,
     announcements: Announcements | None = None,
+    restart: Restart | None = None,
 ) -> int:
     """Run until SIGTERM or SIGINT; returns the exit status. Announces each ready part, and the
     addresses of the pages.
@@ -76,6 +78,8 @@ async def serve(
     """
     stopping, announced = asyncio.Event(), announcements or Announcements()
     stop_on_signals(stopping, announced)
+    if restart is not None:
+        restart.attach(stopping)
     watch = watch or ProcessWatch()
     app = App(
         settings,
@@ -85,6 +89,7 @@ async def serve(
         record=watch.record,
         left=watch.left,
         origins=origins,
+        restart=restart,
     )
     built()
     if watch.watchdog is not None:
@@ -110,7 +115,8 @@ async def serve(
             starting.result()
             await stopped
     finally:
-        watch.manager.stopping()
+        if restart is None or not restart.requested:  # for systemd, the service goes on
+            watch.manager.stopping()
         for task in (starting, stopped):
             task.cancel()
         await asyncio.wait((starting, stopped))
@@ -143,10 +149,11 @@ def run(
     beside: Beside | None = None,
     quiet: bool = False,
     origins: Origins | None = None,
+    restart: Restart | None = None,
 ) -> int:
     """Run the program and return its exit status; `beside` runs with it, and `quiet` logs warnings
-    only; `origins` are those of the values of `settings`. Raises a `ParleyError` when it cannot
-    start."""
+    only; `origins` are those of the values of `settings`; `restart` starts the command anew. Raises
+    a `ParleyError` when it cannot start."""
     if problems := missing_libraries(settings):
         raise SettingsError(problems)
     extensions = load_extensions(settings)  # before anything is opened
@@ -173,14 +180,18 @@ def run(
             beside=beside,
             origins=origins,
             announcements=announced,
+            restart=restart,
         )
         try:
-            return asyncio.run(running)
+            status = asyncio.run(running)
         except (ParleyError, StoreUnavailable) as error:
             if not announced.as_events:
                 raise
             log.error("ended", problem=str(error))
             return exit_status_of(error)
+    if restart is not None and restart.requested:
+        begin_again()
+    return status
 
 
 def stop_on_signals(stopping: asyncio.Event, announced: Announcements) -> None:

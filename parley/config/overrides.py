@@ -39,7 +39,8 @@ MAX_SHOWN: Final = 100
 MAX_REDACTED: Final = 2_000
 
 CHANGEABLE: Final[Mapping[str, tuple[str, ...]]] = {
-    "assistant": ("persona",),
+    "assistant": ("name", "persona"),
+    "model": ("name",),
     "invocation": ("triggers", "prefix", "ignore_bots", "ignore_if_mentions_others"),
     "access": (
         "owners",
@@ -67,6 +68,7 @@ ENTRIES: Final[tuple[KeyPath, ...]] = (
     ("budgets", "prices"),
 )
 """The sections by name whose entries are changed one by one."""
+MODEL: Final = "model"
 NOT_CHANGEABLE: Final = "cannot be changed while the program runs."
 UNREADABLE: Final = "The stored overrides cannot be read."
 TOO_MANY: Final = "There are too many overrides."
@@ -76,9 +78,17 @@ REMOVE: Final = "Change or remove it in the console, or remove all with `parley 
 Patch: TypeAlias = "dict[str, Value]"
 
 
+class ChangeableModel(Section):
+    """The key of the model that is changed while the program runs: another model of the same
+    service."""
+
+    name: sections.ModelName = ""
+
+
 class ChangeableSections(Section):
     """The sections with keys that are changed while the program runs."""
 
+    model: ChangeableModel = ChangeableModel()
     assistant: sections.AssistantSection = sections.AssistantSection()
     tools: dict[str, ToolRule] = Field(default={})
     invocation: InvocationPolicy = InvocationPolicy()
@@ -163,7 +173,9 @@ def merged(
 ) -> Settings:
     """Return the configuration with these overrides, all of it checked. Raises `SettingsError` with
     every problem that the configuration does not have without them."""
-    values: Value = {name: _plain(getattr(base, name)) for name in ChangeableSections.model_fields}
+    names = [name for name in ChangeableSections.model_fields if name != MODEL]
+    plain: Patch = {name: _plain(getattr(base, name)) for name in names}
+    values: Value = {**plain, MODEL: {"name": base.model.name}}
     values = merge(values, patch_of(overrides))
     explainer = Explainer(ChangeableSections, values, {}, ())
     try:
@@ -171,12 +183,20 @@ def merged(
     except ValidationError as error:
         raise SettingsError(explainer.explain(error)) from None
     changed = {str(override.path[0]) for override in overrides}
-    settings = base.model_copy(update={name: getattr(made, name) for name in changed})
+    settings = base.model_copy(update={name: _section(base, made, name) for name in changed})
     known = set(problems_of(base, manifests))
     problems = [one for one in problems_of(settings, manifests) if one not in known]
     if problems:
         raise SettingsError(problems)
     return settings
+
+
+def _section(base: Settings, made: ChangeableSections, name: str) -> object:
+    """Return a section with its overrides. The keys of a model hold secrets, and stay as they
+    are."""
+    if name != MODEL:
+        return getattr(made, name)
+    return base.model.model_copy(update={"name": made.model.name or base.model.name})
 
 
 def merge(target: Value, patch: Value) -> Value:

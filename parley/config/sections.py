@@ -108,13 +108,16 @@ class AssistantSection(Section):
     """By channel id ("platform:id" or bare): another persona or model there."""
 
 
+ModelName = Annotated[str, StringConstraints(max_length=200)]
+
+
 class ModelChoiceSection(Section):
     """One language model."""
 
     provider: Literal["offline", "anthropic", "openai"] = "offline"
     """`anthropic`, `openai` (any OpenAI-compatible endpoint), or `offline`, a built-in substitute
     that needs no service. Default: `anthropic` when there is an API key, otherwise `offline`."""
-    name: str = Field(default="", max_length=200)
+    name: ModelName = ""
     """Name of the model; empty takes the provider's default. Required for `openai`."""
     api_key: SecretStr | None = None
     """Key of the service. Default: `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`, by provider."""

@@ -136,6 +136,7 @@ class ConsoleApp(Struct, frozen=True):
         return Frame(
             path=path,
             nonce=new_nonce(),
+            assistant=self.services.gateway.assistant.name,
             viewer=viewer,
             csrf="" if known is None else known.csrf,
             menu=() if viewer is None else menu_of(self.routes, viewer, path),

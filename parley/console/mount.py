@@ -23,6 +23,7 @@ from parley.http.api.authentication import Authenticator
 from parley.http.asgi import LateApp
 from parley.http.local_listener import LocalListener
 from parley.runtime.health import HealthMonitor, RecentActivity
+from parley.runtime.restart import Restart
 from parley.security.keys import token_key
 from parley.wiring.live_configuration import LiveConfiguration
 from parley.wiring.memory import WiredMemory
@@ -118,6 +119,7 @@ class ConsoleParts(Struct, frozen=True):
     playgrounds: Playgrounds
     configuration: LiveConfiguration
     jobs: ConsoleJobs
+    restart: Restart | None = None
 
 
 def playgrounds_of(
@@ -208,5 +210,6 @@ def _built(parts: ConsoleParts) -> "tuple[ConsoleServices, Viewers]":
         parts.configuration,
         parts.jobs,
         RoomNames(services.connected, services.clock),
+        parts.restart,
     )
     return console, identity

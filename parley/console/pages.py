@@ -75,6 +75,8 @@ class Frame(Struct, frozen=True):
     """The path of the page."""
     nonce: str
     """The nonce of the scripts of this page."""
+    assistant: str = "Parley"
+    """The name of the assistant."""
     viewer: Viewer | None = None
     csrf: str = ""
     """The token that forms carry; empty before the sign-in."""

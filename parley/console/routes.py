@@ -19,9 +19,10 @@ from parley.console.views import (
     usage,
 )
 from parley.console.views.access import admissions, question
-from parley.console.views.configuration import changes, page, versions
+from parley.console.views.configuration import changes, page, trials, versions
 from parley.console.views.memory import (
     accounts,
+    agents,
     data,
     documents,
     entry,
@@ -48,6 +49,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
     *reviews.ROUTES,
     *visibility.ROUTES,
     *accounts.ROUTES,
+    *agents.ROUTES,
     *pools.ROUTES,
     *tokens.ROUTES,
     *data.ROUTES,
@@ -57,6 +59,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
     *page.ROUTES,
     *changes.ROUTES,
     *versions.ROUTES,
+    *trials.ROUTES,
     *audit.ROUTES,
     *health.ROUTES,
     *account.ROUTES,

@@ -24,6 +24,7 @@ from parley.http.api.authentication import PLATFORM
 from parley.http.api.errors import CallRefused
 from parley.runtime.health import HealthMonitor, RecentActivity
 from parley.runtime.heartbeats import Heartbeats
+from parley.runtime.restart import Restart
 from parley.wiring.heartbeats import wire_heartbeats
 from parley.wiring.live_configuration import LiveConfiguration
 from parley.wiring.memory import WiredMemory
@@ -38,7 +39,8 @@ class ConsoleServices(Struct, frozen=True):
     """The running program as the console sees it. `gateway` are the services of turns (clock,
     policies, stores, pairing, admissions), `storage` every store, `memory` the memory with its
     agents; `audit` appends to the audit log, `playgrounds` and `jobs` are those of this process,
-    `configuration` has the overrides, `rooms` asks the platforms for the names of rooms."""
+    `configuration` has the overrides, `rooms` asks the platforms for the names of rooms; `restart`
+    starts this process anew, where that is possible."""
 
     settings: Settings
     gateway: Services
@@ -52,6 +54,7 @@ class ConsoleServices(Struct, frozen=True):
     configuration: LiveConfiguration
     jobs: ConsoleJobs
     rooms: RoomNames
+    restart: Restart | None = None
 
     @property
     def spending(self) -> SpendingReader:

@@ -122,6 +122,11 @@ def age(seconds: int) -> str:
     return "just now"
 
 
+def counted(number: int, one: str, several: str) -> str:
+    """Return the sentence for one thing, or for `{number}` of them."""
+    return one if number == 1 else several.format(number=f"{number:,}")
+
+
 def sentence(text: str) -> Markup:
     """Return a sentence of the assistant for a page, with its commands in backticks as code."""
     pieces = text.split("`")

@@ -42,11 +42,11 @@ STAGES: Final[Mapping[str, tuple[str, ...]]] = {
 TITLES: Final[Mapping[str, str]] = {
     "invocation": "Addressed to the assistant",
     "identity": "Role of the person",
-    "loop_guard": "Loops between bots",
+    "loop_guard": "Bot loop",
     "access": "Access",
     "pairing": "Approval",
     "limits": "Rate limits",
-    "readable": "Known content",
+    "readable": "Readable content",
     "budget": "Budget",
     "memory": "Memory",
     "context": "Prompt",

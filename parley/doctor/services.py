@@ -115,13 +115,14 @@ async def tool_servers(settings: Settings) -> list[Finding]:
         finding
         for server, probed in zip(servers, probes, strict=True)
         for finding in (
-            _tool_server(server.name, probed),
+            tool_server_finding(server.name, probed),
             *_tool_rules(settings, server.name, probed),
         )
     ]
 
 
-def _tool_server(name: str, probed: Probed) -> Finding:
+def tool_server_finding(name: str, probed: Probed) -> Finding:
+    """The finding about an MCP server that was contacted."""
     title = f"tools: {name}"
     if probed.problem:
         advice = f"Correct mcp.servers.{name}, or start the server; its log may have details."

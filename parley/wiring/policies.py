@@ -76,7 +76,7 @@ def assistant_of(settings: Settings) -> Assistant:
     """The assistant, with its personas and models by channel."""
     return Assistant(
         name=settings.assistant.name,
-        general=ChannelPersona(settings.assistant.persona),
+        general=ChannelPersona(settings.assistant.persona, settings.model.name),
         channels={
             channel: ChannelPersona(own.persona or "", own.model or "")
             for channel, own in settings.assistant.channels.items()

@@ -12,14 +12,15 @@
     const value = row.cells[index].dataset.value;
     return value ? Number(value) : null;
   });
-  const times = rows.map((row) => Date.parse(`${row.cells[0].textContent}T00:00:00Z`) / 1000);
+  const times = rows.map((row) => Number(row.cells[0].dataset.at));
+  const hourly = table.dataset.step === "0";
 
   // Half a period at each end, so that the first and the last bar are whole.
-  const edge = (times[1] - times[0] || 86_400) / 2;
+  const edge = (times[1] - times[0] || (hourly ? 3_600 : 86_400)) / 2;
 
   const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
   const shown = { "$": (value) => `$${short.format(value)}`, "%": (value) => `${short.format(value)} %`, "s": (value) => `${short.format(value)} s` };
-  const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
+  const day = new Intl.DateTimeFormat(undefined, hourly ? { hour: "numeric", minute: "2-digit", timeZone: "UTC" } : { day: "numeric", month: "short", timeZone: "UTC" });
 
   function draw(figure) {
     const style = getComputedStyle(document.documentElement);
@@ -30,6 +31,11 @@
     const bars = figure.dataset.kind === "bars";
     const target = figure.querySelector(".plot");
     const axis = { stroke: colour("--weak"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line"), width: 1 }, font: "12px system-ui, sans-serif" };
+    const data = [times, ...names.map((name) => numbers(columns.indexOf(name)))];
+    // Away from the pointer, the legend shows the latest period that has a figure.
+    let latest = times.length - 1;
+    while (latest > 0 && data.slice(1).every((values) => values[latest] == null)) latest -= 1;
+    const shownOf = (value) => (value == null ? "–" : label(value));
     const options = {
       width: target.clientWidth, height: 180,
       tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "UTC"),
@@ -40,21 +46,25 @@
         { ...axis, size: 58, values: (_, found) => found.map((value) => label(value)) },
       ],
       series: [
-        { label: titles[0], value: (_, at) => (at == null ? "–" : day.format(new Date(at * 1000))) },
+        { label: titles[0], value: (_, at) => day.format(new Date((at ?? times[latest]) * 1000)) },
         ...names.map((name, number) => ({
           label: titles[columns.indexOf(name)], stroke: lines[number], width: 2, spanGaps: false,
           fill: bars ? lines[number] : undefined, dash: number ? [6, 4] : undefined,
           paths: bars ? uPlot.paths.bars({ size: [0.7, 40] }) : undefined,
           points: { show: !bars && rows.length < 40, size: 5 },
-          value: (_, value) => (value == null ? "–" : label(value)),
+          value: (_, value, series, index) => shownOf(index == null ? data[series][latest] : value),
         })),
       ],
     };
-    const data = [times, ...names.map((name) => numbers(columns.indexOf(name)))];
     const plot = new uPlot(options, data, target);
     new ResizeObserver(() => plot.setSize({ width: target.clientWidth, height: 180 })).observe(figure);
   }
 
   charts.hidden = false;
-  for (const figure of charts.querySelectorAll(".chart")) draw(figure);
+  for (const figure of charts.querySelectorAll(".chart")) {
+    const names = figure.dataset.series.split(" ");
+    // A chart without a single figure says nothing.
+    if (names.every((name) => numbers(columns.indexOf(name)).every((value) => value == null))) figure.hidden = true;
+    else draw(figure);
+  }
 })();

@@ -36,9 +36,9 @@ from parley.console.reading import (
 from parley.console.route import AnyRoute, ConsoleRoute, ItemParams
 from parley.console.services import ConsoleServices
 from parley.console.timeline import TimelineOut, timeline_of
+from parley.console.today import zone_of
 from parley.console.viewer import BREAK_GLASS, TextSource, Viewer, may_read_text
 from parley.console.views.conversations import PATH
-from parley.console.views.overview import zone_of
 from parley.maintenance.message_log import lost_delivery
 from parley.wiring.retention import KEEP_TRACES
 from parley.wiring.storage import read_hot

@@ -38,8 +38,8 @@ from parley.console.reading import (
 )
 from parley.console.route import AnyRoute, ConsoleRoute, Done
 from parley.console.services import ConsoleServices
+from parley.console.today import zone_of
 from parley.console.viewer import Viewer
-from parley.console.views.overview import zone_of
 from parley.wiring.storage import read_hot
 
 PATH: Final = "/conversations"

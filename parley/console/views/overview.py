@@ -1,10 +1,10 @@
 """The overview: what needs attention, today's figures, and for operators the state of the parts."""
 
-from collections.abc import AsyncIterator, Iterator
-from datetime import UTC, datetime, timedelta, tzinfo
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping
+from datetime import datetime, timedelta
 from typing import Final, Literal
-from urllib.parse import quote
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from urllib.parse import quote, urlencode
 
 from pydantic import Field
 
@@ -14,11 +14,16 @@ from gateway.people import Role
 from gateway.ports.action import Input, Output
 from gateway.ports.queues import Backlog
 from gateway.ports.rights import to_read
-from gateway.ports.traces import FAILED
-from gateway.ports.usage import UsageFilter
+from gateway.ports.usage import UsageFilter, UsageSum
+from gateway.stores.usage import first_day
+from parley.console.limits_in_use import BudgetUseOut, budgets_in_use
+from parley.console.names import names_of, room_key
 from parley.console.route import AnyRoute, ConsoleRoute
 from parley.console.services import ConsoleServices
+from parley.console.text import counted
+from parley.console.today import Today, today_of
 from parley.console.viewer import Viewer
+from parley.console.views.usage import DIRECT, MAX_TEXT
 from parley.runtime.installation import MISSING, STARTING, STORE_STEP, STORES
 from parley.runtime.installation import InstallationPart as Served
 from parley.wiring.accounts import identity_conflicts
@@ -26,13 +31,14 @@ from parley.wiring.storage import read_hot
 
 SLOW: Final = timedelta(minutes=5)
 """A message that waits longer needs attention."""
-ANSWERED: Final = "answered"
-AHEAD: Final = timedelta(days=1)
-"""The clock of another process may be ahead."""
 READY: Final = "ready"
 PROBLEM: Final = "problem"
 NOTE: Final = "note"
 CHECK: Final = "Check the model, the platforms and the stores"
+ACTIVE: Final = 5
+"""People and rooms that the page names."""
+ACTIVE_DAYS: Final = 7
+FEW_BUDGETS: Final = 4
 MOST: Final = 50
 """Entries of each list of the page."""
 ELSEWHERE: Final = frozenset({"quarantine", "overrides"})
@@ -53,16 +59,6 @@ class Need(Output):
     step: str
     path: str = ""
     urgent: bool = False
-
-
-class Today(Output):
-    """The figures since midnight in the viewer's time zone; money in millionths of a dollar."""
-
-    since: datetime
-    messages: int
-    answered: int
-    failed: int
-    micros: int
 
 
 class PlatformState(Output):
@@ -101,12 +97,31 @@ class Queue(Output):
     quarantined: int = 0
 
 
+class ActiveOut(Output):
+    """A person or a room and what it used. `of` is the workspace of a room, whose `name` (an id)
+    is empty for direct messages; `title` is its name for people, empty where none is known; `path`
+    leads to its usage, empty where the name is too long."""
+
+    name: str
+    title: str = ""
+    of: str = ""
+    messages: int
+    micros: int
+    path: str = ""
+
+
 class OverviewOut(Output):
-    """The overview. `of`: the figures are of everybody, or only the viewer's own."""
+    """The overview. `of`: the figures are of everybody, or only the viewer's own. `budgets` are
+    those of which most is spent, `people` and `rooms` those that used most in the last
+    `active_days` days (UTC)."""
 
     of: Literal["all", "own"]
     needs: tuple[Need, ...] = Field(max_length=4 * MOST)
     today: Today
+    budgets: tuple[BudgetUseOut, ...] = Field(default=(), max_length=FEW_BUDGETS)
+    people: tuple[ActiveOut, ...] = Field(default=(), max_length=ACTIVE)
+    rooms: tuple[ActiveOut, ...] = Field(default=(), max_length=ACTIVE)
+    active_days: int = ACTIVE_DAYS
     platforms: tuple[PlatformState, ...] = ()
     parts: tuple[PartCondition, ...] = ()
     queue: Queue | None = None
@@ -116,11 +131,13 @@ async def overview(
     viewer: Viewer, services: ConsoleServices, _params: OverviewQuery
 ) -> OverviewOut:
     """Return the overview of everybody for operators, of the viewer alone for other people."""
-    today = await _today(viewer, services)
-    own = await _own(viewer, services)
+    today, budgets, own = await asyncio.gather(
+        today_of(viewer, services), _budgets(viewer, services), _own(viewer, services)
+    )
     if not viewer.is_operator:
-        return OverviewOut(of="own", needs=tuple(own), today=today)
-    platforms, parts = _platforms(services), _parts(services)
+        return OverviewOut(of="own", needs=tuple(own), today=today, budgets=budgets)
+    people, rooms = await _active(viewer, services)
+    platforms, parts = platform_states(services), _parts(services)
     queue, _ = await read_hot(_queue(services), None)
     states = services.storage.hot.states
     conflicts, _ = await read_hot(identity_conflicts(services.settings, states), [])
@@ -141,52 +158,68 @@ async def overview(
     )
     return OverviewOut(
         of="all",
-        needs=needs[: 4 * MOST],
+        needs=tuple(sorted(needs, key=lambda need: not need.urgent)[: 4 * MOST]),
         today=today,
+        budgets=budgets,
+        people=people,
+        rooms=rooms,
         platforms=platforms,
         parts=parts,
         queue=queue,
     )
 
 
-def midnight_of(now: datetime, zone: str) -> datetime:
-    """Return the begin of the day in a time zone, in UTC; of the UTC day for an unknown zone."""
-    local = now.astimezone(zone_of(zone))
-    return local.replace(hour=0, minute=0, second=0, microsecond=0).astimezone(UTC)
-
-
-def zone_of(name: str) -> tzinfo:
-    """Return the time zone of a name, UTC for an empty or unknown one."""
-    try:
-        return ZoneInfo(name) if name else UTC
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return UTC
-
-
-async def _today(viewer: Viewer, services: ConsoleServices) -> Today:
-    now, stores = services.gateway.clock.now(), services.gateway.stores
-    since = midnight_of(now, viewer.zone)
-    if viewer.is_operator:
-        wanted = UsageFilter(viewer.tenant, since, now + AHEAD)
-        days = await services.storage.usage_figures.by("day", wanted, MOST)
-        refused = await stores.traces.refused(viewer.tenant, since)
-        return Today(
-            since=since,
-            messages=refused + sum(day.messages for day in days),
-            answered=sum(sum(day.took) for day in days),
-            failed=sum(day.errors for day in days),
-            micros=sum(day.micros for day in days),
-        )
-    persons = sorted(viewer.persons)
-    outcomes = await stores.traces.outcomes(viewer.tenant, since, persons)
-    totals = await stores.usage.recent_totals(viewer.tenant, since, persons)
-    return Today(
-        since=since,
-        messages=sum(outcomes.values()),
-        answered=outcomes.get(ANSWERED, 0),
-        failed=sum(number for outcome, number in outcomes.items() if outcome in FAILED),
-        micros=sum(total.micros for total in totals),
+async def _active(viewer: Viewer, services: ConsoleServices) -> tuple[tuple[ActiveOut, ...], ...]:
+    """Return the people and the rooms that used most in the last days; those of everybody."""
+    last = first_day(services.gateway.clock.now(), 1)
+    wanted = UsageFilter(viewer.tenant, first_day(last, ACTIVE_DAYS), last + timedelta(days=1))
+    read = services.storage.usage_figures.by
+    people, rooms = await asyncio.gather(
+        read("person", wanted, ACTIVE + 1), read("channel", wanted, ACTIVE + 1)
     )
+    known = [one for one in people if one.name]
+    places = [one for one in rooms if one.name.partition("\n")[0]]
+    shown = (
+        tuple(_active_out(one, {"person": one.name}, one.name) for one in known[:ACTIVE]),
+        tuple(_active_room(one) for one in places[:ACTIVE]),
+    )
+    keys = {one: _room_key(one) for one in shown[1] if one.name}
+    names = await names_of(viewer, services, (one.name for one in shown[0]), rooms=keys.values())
+
+    def titled(one: ActiveOut) -> ActiveOut:
+        return one.model_copy(update={"title": names.get(keys.get(one, one.name), "")})
+
+    return tuple(tuple(map(titled, each)) for each in shown)
+
+
+def _room_key(one: ActiveOut) -> str:
+    platform, _, rest = one.of.partition(":")
+    return room_key(platform, rest.partition(":")[0], one.name)
+
+
+def _active_room(one: UsageSum) -> ActiveOut:
+    workspace, _, channel = one.name.partition("\n")
+    keys = {"workspace": workspace, "channel": channel or DIRECT}
+    return _active_out(one, keys, channel, workspace)
+
+
+def _active_out(one: UsageSum, keys: Mapping[str, str], name: str, of: str = "") -> ActiveOut:
+    query = urlencode({"days": ACTIVE_DAYS, **keys, "by": "model"})
+    short = all(len(value) <= MAX_TEXT for value in keys.values())
+    return ActiveOut(
+        name=name,
+        of=of,
+        messages=one.messages,
+        micros=one.micros,
+        path=f"/usage?{query}" if short else "",
+    )
+
+
+async def _budgets(viewer: Viewer, services: ConsoleServices) -> tuple[BudgetUseOut, ...]:
+    """Return the budgets of which the largest shares are spent."""
+    found = [one async for one in budgets_in_use(viewer, services)]
+    found.sort(key=lambda one: one.spent / one.limit if one.limit else 1.0, reverse=True)
+    return tuple(found[:FEW_BUDGETS])
 
 
 async def _own(viewer: Viewer, services: ConsoleServices) -> list[Need]:
@@ -203,28 +236,36 @@ async def _own(viewer: Viewer, services: ConsoleServices) -> list[Need]:
 async def _own_needs(viewer: Viewer, services: ConsoleServices) -> AsyncIterator[Need]:
     taken = await _taken_over(viewer, services) if viewer.is_operator else 0
     if taken:
-        text = (
-            f"{counted(taken, 'conversation')} handed over to you: the assistant does not answer."
+        text = counted(
+            taken,
+            "You answer one conversation instead of the assistant.",
+            "You answer {number} conversations instead of the assistant.",
         )
         path = "/conversations?state=handed_over"
-        yield Need(kind="handed over", text=text, step="Answer, or give them back", path=path)
+        yield Need(kind="taken over", text=text, step="Answer, or give them back", path=path)
     if services.memory.memory is None:
         return
     handle = await services.memory_of(viewer)
     waiting = await handle.review.waiting(MOST)
     if waiting:
-        text = f"{counted(len(waiting), 'memory')} waiting for your decision."
-        yield Need(kind="review", text=text, step="Decide", path=REVIEWS)
+        text = counted(
+            len(waiting),
+            "One memory waits for your decision.",
+            "{number} memories wait for your decision.",
+        )
+        yield Need(kind="memories", text=text, step="Decide", path=REVIEWS)
     if not viewer.is_operator:
         return
     known = await services.storage.memory.counts.projects(viewer.tenant, MOST)
     others = [one for one in known if one.waiting and one.id != handle.access.project]
     if others:
-        number = counted(sum(one.waiting for one in others), "proposal")
-        where = "one project" if len(others) == 1 else f"{len(others)} projects"
-        text = f"{number} waiting for an operator in {where}."
+        text = counted(
+            sum(one.waiting for one in others),
+            "One proposal for a project waits for an operator.",
+            "{number} proposals for projects wait for an operator.",
+        )
         path = f"{REVIEWS}?project={quote(others[0].id, safe='')}"
-        yield Need(kind="review", text=text, step="Decide", path=path)
+        yield Need(kind="memories", text=text, step="Decide", path=path)
 
 
 async def _taken_over(viewer: Viewer, services: ConsoleServices) -> int:
@@ -233,7 +274,8 @@ async def _taken_over(viewer: Viewer, services: ConsoleServices) -> int:
     return sum(one.operator == viewer.person for one in listed)
 
 
-def _platforms(services: ConsoleServices) -> tuple[PlatformState, ...]:
+def platform_states(services: ConsoleServices) -> tuple[PlatformState, ...]:
+    """Return the state of each account, also of those that other processes serve."""
     supervisor = services.health.supervisor
     if supervisor is None:
         return ()
@@ -357,38 +399,51 @@ def _need(kind: str, name: str, state: str, problem: str, step: str) -> Need:
 
 def _of_queue(queue: Queue, now: datetime) -> Iterator[Need]:
     if queue.oldest_event and now - queue.oldest_event > SLOW:
-        text = f"{counted(queue.events, 'message')} without an answer for more than 5 minutes."
-        yield Need(kind="queue", text=text, step=CHECK, path="/health", urgent=True)
+        text = counted(
+            queue.events,
+            "One message has waited for an answer for more than 5 minutes.",
+            "{number} messages wait, the first one for more than 5 minutes.",
+        )
+        yield Need(kind="slow", text=text, step=CHECK, path="/health", urgent=True)
     if queue.oldest_send and now - queue.oldest_send > SLOW:
-        text = f"{counted(queue.sends, 'send')} waiting for more than 5 minutes."
-        yield Need(kind="queue", text=text, step=CHECK, path="/health", urgent=True)
+        text = counted(
+            queue.sends,
+            "One answer has waited to be sent for more than 5 minutes.",
+            "{number} answers wait to be sent, the first one for more than 5 minutes.",
+        )
+        yield Need(kind="slow", text=text, step=CHECK, path="/health", urgent=True)
     if queue.dead:
-        text = f"{counted(queue.dead, 'answer')} undelivered."
-        yield Need(kind="dead letter", text=text, step="The outbox shows them", path="/outbox")
+        text = counted(
+            queue.dead, "One answer was not delivered.", "{number} answers were not delivered."
+        )
+        step = "See why, and send it again"
+        yield Need(kind="not delivered", text=text, step=step, path="/outbox", urgent=True)
     if queue.quarantined:
-        text = f"{counted(queue.quarantined, 'entry')} in quarantine."
-        yield Need(kind="quarantine", text=text, step="`parley quarantine list` shows them")
+        text = counted(
+            queue.quarantined,
+            "One message is set aside because it crashed the program repeatedly.",
+            "{number} messages are set aside because they crashed the program repeatedly.",
+        )
+        yield Need(kind="set aside", text=text, step="Run `parley quarantine list`", urgent=True)
 
 
 def _of_overrides(services: ConsoleServices) -> Iterator[Need]:
     if problem := services.configuration.problem:
-        step = "The configuration shows them"
+        step = "Correct the configuration"
         yield Need(kind="configuration", text=f"{problem}.", step=step, path="/configuration")
 
 
 def _of_identities(text: str) -> Need:
-    return Need(kind="identity", text=text, step="Ask the person before you join anything")
+    return Need(kind="accounts", text=text, step="Ask the person before you join anything")
 
 
 def _of_requests(number: int) -> Need:
-    text = f"{counted(number, 'person')} asking for permission to write."
-    return Need(kind="pairing", text=text, step="Decide in Access", path="/access")
-
-
-def counted(number: int, name: str) -> str:
-    """Return a number with its noun: "1 message is", "3 messages are"."""
-    plural = {"person": "people"}.get(name, f"{name[:-1]}ies" if name.endswith("y") else f"{name}s")
-    return f"{number:,} {name} is" if number == 1 else f"{number:,} {plural} are"
+    text = counted(
+        number,
+        "One person asks for permission to write.",
+        "{number} people ask for permission to write.",
+    )
+    return Need(kind="access", text=text, step="Decide on the page Access", path="/access")
 
 
 ROUTES: Final[tuple[AnyRoute, ...]] = (

@@ -42,10 +42,12 @@ ROWS: Final = 100
 MAX_CSV: Final = 10_000
 DAILY: Final = 92
 """Days of a period up to which each day has figures of its own, and each week beyond."""
+HOURS: Final = 24
 DIRECT: Final = "direct"
 """The value of `channel` for direct conversations."""
 FUTURE: Final = "{} is in the future. Choose a day up to today (UTC)."
-Text = Annotated[str, Field(max_length=300)]
+MAX_TEXT: Final = 300
+Text = Annotated[str, Field(max_length=MAX_TEXT)]
 Day = Annotated[str, StringConstraints(pattern=r"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$")]
 N = TypeVar("N", bound=Output)
 By = Literal["", "person", "channel", "workspace", "model"]
@@ -88,9 +90,9 @@ class SpendingFigures(Output):
 
 
 class PeriodOut(Output):
-    """The figures of a day, or of up to seven days from `begin` on."""
+    """The figures of an hour, of a day, or of up to seven days from `begin` (UTC) on."""
 
-    begin: date
+    begin: datetime
     figures: SpendingFigures
 
 
@@ -109,8 +111,9 @@ class RowOut(Output):
 
 class UsagePageOut(Output):
     """The usage of everybody for operators, of the viewer alone for other people. `step` is the
-    number of days of each of `periods`. `more`: the table has further rows, as in the CSV file.
-    `rates_missing`: the reason why `rates_in_use` is not known."""
+    number of days of each of `periods`, 0 for hours. They begin with the first day with usage, as
+    `since`. `more`: the table has further rows, as in the CSV file. `rates_missing`: the reason why
+    `rates_in_use` is not known."""
 
     of: Literal["all", "own"]
     since: date
@@ -133,7 +136,10 @@ async def usage(viewer: Viewer, services: ConsoleServices, params: UsagePageQuer
     read = services.storage.usage_figures.by
     # Two readers: each sums a year by itself.
     days, rows = await asyncio.gather(read("day", wanted, MAX_DAYS), read(key, wanted, ROWS + 1))
-    step = 1 if params.days <= DAILY else 7
+    period = replace(wanted, since=_first(days, wanted))
+    number = (period.until - period.since).days
+    step = 0 if number == 1 else 1 if number <= DAILY else 7
+    hours = await read("hour", period, HOURS) if step == 0 else ()
     used, missing = await read_hot(rates_in_use(viewer, services), ())
     budgets = [one async for one in budgets_in_use(viewer, services)]
     shown = [_row(key, one) for one in rows[:ROWS]]
@@ -146,12 +152,16 @@ async def usage(viewer: Viewer, services: ConsoleServices, params: UsagePageQuer
     )
     return UsagePageOut(
         of="all" if viewer.is_operator else "own",
-        since=wanted.since.date(),
+        since=period.since.date(),
         until=(wanted.until - timedelta(days=1)).date(),
         by=key,
         total=figures_of(days),
         step=step,
-        periods=tuple(_periods(days, wanted, step)),
+        periods=tuple(
+            _hours(hours, period, services.gateway.clock.now())
+            if step == 0
+            else _periods(days, period, step)
+        ),
         rows=tuple(_named(one, one.person or _room_of(one), names) for one in shown),
         more=len(rows) > ROWS,
         budgets=tuple(_named(one, one.whose, names) for one in budgets),
@@ -236,6 +246,24 @@ def _rounded(value: float | None) -> int | None:
     return None if value is None else round(value)
 
 
+def _first(days: Sequence[UsageSum], wanted: UsageFilter) -> datetime:
+    """Return the begin of the first day with usage, of the last day without any."""
+    last = wanted.until - timedelta(days=1)
+    begin = min((int(one.name) / MICRO for one in days), default=last.timestamp())
+    return max(wanted.since, min(datetime.fromtimestamp(begin, UTC), last))
+
+
+def _hours(hours: Sequence[UsageSum], wanted: UsageFilter, now: datetime) -> Iterator[PeriodOut]:
+    """Return every hour of a day until now, also those without usage."""
+    found = {int(one.name) // MICRO: one for one in hours}
+    for number in range(HOURS):
+        begin = wanted.since + timedelta(hours=number)
+        one = found.get(round(begin.timestamp()))
+        if one is None and begin > now:
+            break
+        yield PeriodOut(begin=begin, figures=figures_of(() if one is None else (one,)))
+
+
 def _periods(days: Sequence[UsageSum], wanted: UsageFilter, step: int) -> Iterator[PeriodOut]:
     """Return every period, also those without usage; the first one may be shorter."""
     found = {int(one.name) // MICRO: one for one in days}
@@ -247,7 +275,7 @@ def _periods(days: Sequence[UsageSum], wanted: UsageFilter, step: int) -> Iterat
         part = every[begin:end]
         sums = (found.get(round(day.timestamp())) for day in part)
         figures = figures_of(one for one in sums if one is not None)
-        yield PeriodOut(begin=part[0].date(), figures=figures)
+        yield PeriodOut(begin=part[0], figures=figures)
 
 
 def _row(key: UsageKey, one: UsageSum) -> RowOut:

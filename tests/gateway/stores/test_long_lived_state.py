@@ -218,8 +218,12 @@ async def test_the_trace_of_a_refusal_replaces_an_older_one(traces: Traces) -> N
     await traces.add(replace(trace, id="answered", outcome="answered"))
     assert [match.id for match in await traces.recent()] == ["x19", "x18", "answered"]
     last = AT + timedelta(seconds=19)
-    assert [await traces.refused(KEY.tenant, since) for since in (AT, last)] == [2, 1]
-    assert await traces.refused("another", AT) == 0
+    handled = [await traces.handled(KEY.tenant, since, None) for since in (AT, last)]
+    assert [[(one.outcome, one.number) for one in found] for found in handled] == [
+        [("answered", 1), ("refused:access", 2)],
+        [("refused:access", 1)],
+    ]
+    assert await traces.handled("another", AT, None) == []
     assert await traces.prune(AT - timedelta(days=29), AT + timedelta(hours=1)) == 2
     assert [outcome.id for outcome in await traces.recent()] == ["answered"]
 

@@ -20,6 +20,7 @@ from playwright.async_api import Page
 
 from gateway.outbound.membership import PlatformMembership
 from gateway.ports import MembershipStatus
+from parley.console.views.configuration.forms import PAGES
 from tests.parley.console.kit import OPERATOR, OWNER, Console, console_in, console_settings
 from tests.parley.console.team import ANNA, PEOPLE, Team, team_in
 from tests.parley.demo.browser import DESKTOP, TELEPHONE, launched, window
@@ -63,13 +64,16 @@ def views(team: Team) -> Iterator[View]:
     yield View("memory-reviews", ANNA, "/memory/reviews", looks=phone_dark)
     yield View("memory-visibility", ANNA, "/memory/visibility", looks=phone)
     yield View("memory-accounts", ANNA, "/memory/accounts", looks=())
+    yield View("memory-agents", ANNA, "/memory/agents", looks=())
     yield View("memory-pools", ANNA, "/memory/pools", looks=())
     yield View("memory-tokens", ANNA, "/memory/tokens", press="Create", looks=())
     yield View("memory-data", ANNA, "/memory/data", looks=phone)
     yield View("usage", OPERATOR, "/usage", looks=dark)
     yield View("usage-channel", OPERATOR, "/usage?by=channel", looks=())
     yield View("access", OPERATOR, "/access", looks=phone_dark)
-    yield View("configuration", OWNER, "/configuration")
+    yield View("configuration", OWNER, "/configuration?page=limits")
+    for page in PAGES:
+        yield View(f"configuration-{page}", OWNER, f"/configuration?page={page}", looks=())
     yield View("audit", OWNER, "/audit", looks=dark)
     yield View("verification", OWNER, "/audit", press="Verify now", looks=())
     yield View("health", OWNER, "/health", looks=phone)

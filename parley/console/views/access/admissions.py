@@ -56,6 +56,12 @@ class RevokeForm(Input):
     person: Annotated[str, StringConstraints(min_length=1, max_length=400)]
 
 
+class CodeForm(Input):
+    """The code that a person who asks was given."""
+
+    code: Annotated[str, StringConstraints(min_length=1, max_length=64, strip_whitespace=True)]
+
+
 class TokenForm(Input):
     """The name of a token."""
 
@@ -190,6 +196,16 @@ async def approve(viewer: Viewer, services: ConsoleServices, params: ItemParams)
     raise NotFound(DECIDED)
 
 
+async def approve_code(viewer: Viewer, services: ConsoleServices, params: CodeForm) -> Done:
+    """Admit the person who has this code. Raises `BadInput` for an unknown one and after too many
+    tries, `NotFound` if somebody else decided first."""
+    pairing = _pairing(services)
+    found = await pairing.find(viewer.tenant, params.code, viewer.person)
+    if await pairing.approve(found, viewer.person) is None:
+        raise NotFound(DECIDED)
+    return Done()
+
+
 async def reject(viewer: Viewer, services: ConsoleServices, params: ItemParams) -> Done:
     """Reject a person who asks. Raises `NotFound`."""
     pairing = _pairing(services)
@@ -296,6 +312,17 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         done="The person may write now. They get a message within seconds.",
         then=PATH,
         example={"id": "0123456789ab"},
+    ),
+    ConsoleRoute(
+        name="approve_code",
+        method="POST",
+        path=f"{PATH}/approve",
+        allowed=in_person(Role.OPERATOR),
+        summary="Let the person who has this code write to the assistant",
+        run=approve_code,
+        done="The person with this code may write now. They get a message within seconds.",
+        then=PATH,
+        example={"code": "ABCD-2345"},
     ),
     ConsoleRoute(
         name="reject_person",

@@ -1,7 +1,7 @@
 """Changes of the configuration by owners: a value, an entry, back to the file. Each is checked with
 all others, stored as a version and recorded in the audit."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints
@@ -13,13 +13,21 @@ from gateway.ports.rights import in_person
 from gateway.stores.config_versions import ConfigVersion
 from memory.actions.call import MAX_NUMBER, Integral
 from parley.config import SettingsError
-from parley.config.overrides import Overlaid, Override, is_changeable
+from parley.config.overrides import ENTRIES, Overlaid, Override, is_changeable
+from parley.config.problems import Problem
 from parley.config.schema import at, item_of, typed
 from parley.config.secrets import ReferencedText
 from parley.config.yaml_file import Value
 from parley.console.route import AnyRoute, ConsoleRoute, RefusedWithResult
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
+from parley.console.views.configuration.forms import (
+    MAX_FIELDS,
+    Page,
+    field_text,
+    keys_of,
+    same,
+)
 from parley.console.views.configuration.page import (
     PATH,
     TEMPLATE,
@@ -27,9 +35,17 @@ from parley.console.views.configuration.page import (
     check_governs,
     check_own_access,
     shown,
+    values_of,
 )
 from parley.http.api.errors import CallRefused
+from parley.wiring.live_configuration import LiveConfiguration
 
+PAGE_OF_ENTRIES: Final[Mapping[str, Page]] = {
+    "assistant": "assistant",
+    "invocation": "assistant",
+    "tools": "tools",
+    "budgets": "limits",
+}
 MAX_VALUE: Final = 50_000
 MAX_AMOUNT: Final = 1_000_000
 CHANGED: Final = (
@@ -37,6 +53,8 @@ CHANGED: Final = (
     "was saved. Below is the present state."
 )
 SAVED: Final = "Saved as version {number}. All processes use it within a few seconds."
+UNCHANGED: Final = "Nothing was changed: all values are the present ones."
+NOT_SAVED: Final = "Nothing was saved. Correct the marked fields, and save again."
 NOT_OVERRIDDEN: Final = "{key} has no override: its value is that of the file."
 
 
@@ -129,6 +147,89 @@ class PriceForm(Input):
     search: MaybeAmount = None
 
 
+class PageForm(Input):
+    """A page with a form: the `keys` and, in the same order, their `values` as text, as of a single
+    change. `lists` are the keys whose values are the ticked words, each as "KEY=WORD". Values that
+    are the present ones change nothing."""
+
+    page: Literal["assistant", "model", "access", "limits"]
+    based_on: Number
+    keys: Annotated[tuple[Key, ...], Field(max_length=MAX_FIELDS)] = ()
+    values: Annotated[
+        tuple[Annotated[str, StringConstraints(max_length=MAX_VALUE)], ...],
+        Field(max_length=MAX_FIELDS),
+    ] = ()
+    lists: Annotated[tuple[Key, ...], Field(max_length=MAX_FIELDS)] = ()
+    ticked: Annotated[
+        tuple[Annotated[str, StringConstraints(max_length=100)], ...], Field(max_length=200)
+    ] = ()
+
+    def texts(self) -> dict[str, str]:
+        """Return the text of each value by key, an item of a list in each line. Raises
+        `CallRefused` for keys that are not those of the page."""
+        if len(self.keys) != len(self.values):
+            raise CallRefused("bad_form", "Each of `keys` has one of `values`.", "body.values")
+        texts = dict(zip(self.keys, self.values, strict=True))
+        for key in self.lists:
+            words = [one.partition("=")[2] for one in self.ticked if one.startswith(f"{key}=")]
+            texts[key] = "\n".join(words)
+        if unknown := sorted(texts.keys() - keys_of(self.page)):
+            raise CallRefused("bad_key", f"{unknown[0]} is not on this page.", "body.keys")
+        return texts
+
+
+async def save_page(
+    viewer: Viewer, services: ConsoleServices, params: PageForm
+) -> ConfigurationOut:
+    """Save a page: all of its changes as one version, or none of them."""
+    await check_governs(viewer, services, Role.OWNER)
+    live, texts = services.configuration, params.texts()
+    await live.refresh()
+    if params.based_on != live.number:
+        raise await conflict(viewer, services, page=params.page, typed=texts)
+    changes = [
+        Override(_path(key), _value_of(_path(key), text, services))
+        for key, text in (await changed_texts(live, texts)).items()
+    ]
+    lists = set(params.lists)
+    changes = [
+        Override(one.path, []) if one.key in lists and one.value is None else one for one in changes
+    ]
+    if not changes:
+        return await shown(viewer, services, page=params.page, said=UNCHANGED)
+    try:
+        new = await live.changed(changes)
+    except SettingsError as error:
+        raise await _refused(viewer, services, params.page, texts, error.problems) from None
+    await checked(viewer, services, await live.with_overrides(new), page=params.page, typed=texts)
+    made = await live.change(viewer.person, params.based_on, changes)
+    return await done(viewer, services, made, page=params.page, typed=texts)
+
+
+async def _refused(
+    viewer: Viewer,
+    services: ConsoleServices,
+    page: Page,
+    texts: Mapping[str, str],
+    problems: Sequence[Problem],
+) -> RefusedWithResult:
+    """Return the refusal of a page, with each problem at its field."""
+    keys, at_field, others = sorted(texts, key=len, reverse=True), dict[str, str](), list[str]()
+    for one in problems[:MAX_FIELDS]:
+        key = next((key for key in keys if one.path == key or one.path.startswith(key)), "")
+        if key:
+            at_field[key] = f"{one.text} {one.advice}".strip()
+        else:
+            others.append(str(one))
+    problem = " ".join((NOT_SAVED, *others))
+    result = await shown(
+        viewer, services, page=page, problem=problem, typed=texts, problems=at_field
+    )
+    where = f"body.{next(iter(at_field), 'keys')}"
+    message = " ".join(map(str, problems[:5]))
+    return RefusedWithResult("refused", message, where, result=result)
+
+
 async def change_value(
     viewer: Viewer, services: ConsoleServices, params: ChangeForm
 ) -> ConfigurationOut:
@@ -153,7 +254,9 @@ async def change_persona(
     """Set the persona and the model of a channel."""
     value: Value = {"persona": params.persona.strip() or None, "model": params.model or None}
     override = Override(("assistant", "channels", params.name), value)
-    return await _changed(viewer, services, params.based_on, [override], text=params.persona)
+    return await _changed(
+        viewer, services, params.based_on, [override], text=params.persona, page="assistant"
+    )
 
 
 async def change_triggers(
@@ -163,7 +266,7 @@ async def change_triggers(
     triggers: Value = [one.value for one in params.triggers] if params.own else None
     value: Value = {"triggers": triggers, "prefix": params.prefix.strip() or None}
     override = Override(("invocation", "channels", params.name), value)
-    return await _changed(viewer, services, params.based_on, [override])
+    return await _changed(viewer, services, params.based_on, [override], page="assistant")
 
 
 async def change_tool(
@@ -173,7 +276,7 @@ async def change_tool(
     audiences: Value = [one.value for one in params.audiences]
     value: Value = {"role": params.role.value, "audiences": audiences}
     override = Override(("tools", params.name), value)
-    return await _changed(viewer, services, params.based_on, [override])
+    return await _changed(viewer, services, params.based_on, [override], page="tools")
 
 
 async def change_price(
@@ -189,7 +292,7 @@ async def change_price(
         "search": params.search,
     }
     override = Override(("budgets", "prices", params.name), value)
-    return await _changed(viewer, services, params.based_on, [override])
+    return await _changed(viewer, services, params.based_on, [override], page="limits")
 
 
 async def remove_entry(
@@ -202,7 +305,8 @@ async def remove_entry(
         section = getattr(section, step)
     in_file = isinstance(section, dict) and params.name in section
     if in_file:
-        return await _changed(viewer, services, params.based_on, [Override(path, None)])
+        change = Override(path, None)
+        return await _changed(viewer, services, params.based_on, [change], page=page_of(path))
     return await _reverted(viewer, services, params.based_on, path)
 
 
@@ -217,7 +321,27 @@ async def _reverted(
 ) -> ConfigurationOut:
     if path not in {one.path for one in services.configuration.overrides}:
         raise CallRefused("no_override", NOT_OVERRIDDEN.format(key=".".join(path)))
-    return await _changed(viewer, services, based_on, [], [path])
+    return await _changed(viewer, services, based_on, [], [path], page=page_of(path))
+
+
+def page_of(path: tuple[str, ...]) -> Page:
+    """Return the page that shows an entry of a section by name, or the page of all keys."""
+    if path[:-1] not in ENTRIES:
+        return "all"
+    return PAGE_OF_ENTRIES[path[0]]
+
+
+async def changed_texts(live: LiveConfiguration, texts: Mapping[str, str]) -> dict[str, str]:
+    """Return the texts that are not the present values."""
+    present = {one.key: one for one in await values_of(live)}
+    model = type(live.settings)
+    return {
+        key: text
+        for key, text in texts.items()
+        if not same(
+            text, field_text(present[key]), many=item_of(at(model, present[key].path)) is not None
+        )
+    }
 
 
 async def _changed(
@@ -228,6 +352,7 @@ async def _changed(
     removed: Sequence[tuple[str, ...]] = (),
     *,
     text: str = "",
+    page: Page = "all",
 ) -> ConfigurationOut:
     """Check, store and record a change. Raises `RefusedWithResult`."""
     await check_governs(viewer, services, Role.OWNER)
@@ -235,26 +360,41 @@ async def _changed(
     key = next((one.key for one in changes), "")
     await live.refresh()
     if based_on != live.number:
-        raise await conflict(viewer, services, key, text)
+        raise await conflict(viewer, services, key, text, page=page)
     try:
         new = await live.changed(changes, removed)
     except SettingsError as error:
         problem = " ".join(map(str, error.problems[:5]))
-        result = await shown(viewer, services, problem=problem, refused=key, text=text)
+        result = await shown(viewer, services, problem=problem, refused=key, text=text, page=page)
         raise RefusedWithResult("refused", problem, result=result) from None
-    await checked(viewer, services, await live.with_overrides(new), key, text)
+    await checked(viewer, services, await live.with_overrides(new), key, text, page=page)
     made = await live.change(viewer.person, based_on, changes, removed)
-    return await done(viewer, services, made, key, text)
+    return await done(viewer, services, made, key, text, page=page)
 
 
 async def checked(
-    viewer: Viewer, services: ConsoleServices, after: Overlaid, key: str = "", text: str = ""
+    viewer: Viewer,
+    services: ConsoleServices,
+    after: Overlaid,
+    key: str = "",
+    text: str = "",
+    *,
+    page: Page = "all",
+    typed: Mapping[str, str] | None = None,
 ) -> None:
     """Raise `RefusedWithResult` if the viewer would not be an owner any more."""
     try:
         await check_own_access(viewer, services, after.settings)
     except CallRefused as error:
-        result = await shown(viewer, services, problem=error.message, refused=key, text=text)
+        result = await shown(
+            viewer,
+            services,
+            problem=error.message,
+            refused=key,
+            text=text,
+            page=page,
+            typed=typed,
+        )
         raise RefusedWithResult(error.code, error.message, result=result) from None
 
 
@@ -264,11 +404,14 @@ async def done(
     made: ConfigVersion | None,
     key: str = "",
     text: str = "",
+    *,
+    page: Page = "all",
+    typed: Mapping[str, str] | None = None,
 ) -> ConfigurationOut:
     """Record a stored version, and return the page after it. Raises `RefusedWithResult` for None:
     somebody else was first."""
     if made is None:
-        raise await conflict(viewer, services, key, text)
+        raise await conflict(viewer, services, key, text, page=page, typed=typed)
     await services.audit.console(
         "configuration_changed",
         viewer.tenant,
@@ -276,14 +419,22 @@ async def done(
         keys=", ".join(made.changed),
         version=made.number,
     )
-    return await shown(viewer, services, said=SAVED.format(number=made.number))
+    return await shown(viewer, services, said=SAVED.format(number=made.number), page=page)
 
 
 async def conflict(
-    viewer: Viewer, services: ConsoleServices, key: str = "", text: str = ""
+    viewer: Viewer,
+    services: ConsoleServices,
+    key: str = "",
+    text: str = "",
+    *,
+    page: Page = "all",
+    typed: Mapping[str, str] | None = None,
 ) -> RefusedWithResult:
     """Return the refusal of a change that is based on an older version."""
-    result = await shown(viewer, services, problem=CHANGED, refused=key, text=text)
+    result = await shown(
+        viewer, services, problem=CHANGED, refused=key, text=text, page=page, typed=typed
+    )
     return RefusedWithResult("conflict", CHANGED, "body.based_on", result=result)
 
 
@@ -325,6 +476,11 @@ def _action(
 
 _BASED: Final = {"based_on": "0"}
 ROUTES: Final[tuple[AnyRoute, ...]] = (
+    _action(
+        *("save_configuration", "save", "Save a page of the configuration"),
+        save_page,
+        {**_BASED, "page": "limits"},
+    ),
     _action(
         *("change_value", "change", "Change a value of the configuration"),
         change_value,

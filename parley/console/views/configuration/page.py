@@ -22,10 +22,22 @@ from parley.config.yaml_file import Value
 from parley.console.route import AnyRoute, ConsoleRoute, File
 from parley.console.services import ConsoleServices
 from parley.console.viewer import LOCAL_OPERATOR, Viewer
+from parley.console.views.configuration.forms import (
+    WORDS,
+    Control,
+    FormFieldOut,
+    FormGroupOut,
+    Page,
+    field_text,
+    groups_of,
+    labels_of,
+)
+from parley.console.views.health import FindingOut
+from parley.console.views.overview import PlatformState, platform_states
 from parley.http.api.authentication import admitted_person
 from parley.http.api.errors import CallRefused
 from parley.wiring.live_configuration import LiveConfiguration
-from parley.wiring.policies import policies_of
+from parley.wiring.policies import choice_of, mcp_servers_of, policies_of
 from safety.http.shown_address import without_secrets
 
 OF_THE_PROGRAM: Final = (
@@ -40,7 +52,7 @@ PATH: Final = "/configuration"
 TEMPLATE: Final = "configuration/page.html"
 MOST: Final = 2_000
 """Values of one page."""
-Control = Literal["text", "lines", "number", "choice", "choices", "switch"]
+MOST_SERVERS: Final = 100
 Show = Literal["changeable", "set", "all"]
 
 
@@ -82,11 +94,19 @@ async def check_own_access(viewer: Viewer, services: ConsoleServices, settings: 
 
 
 class ConfigurationQuery(Input):
-    """`show`: the values that can be changed here, also those that are no defaults, or all. `q`:
-    only values with this text in their key."""
+    """`page`: the page, by default that of the assistant, or all keys with one of the other
+    parameters. `show`: the values that can be changed here, also those that are no defaults, or
+    all. `q`: only values with this text in their key."""
 
+    page: Page | None = None
     show: Show = "changeable"
     q: Annotated[str, StringConstraints(max_length=100)] = ""
+
+    @property
+    def shown_page(self) -> Page:
+        """The page to show."""
+        searches = bool({"show", "q"} & self.model_fields_set)
+        return self.page or ("all" if searches else "assistant")
 
 
 class ConfigurationExportQuery(Input):
@@ -138,11 +158,38 @@ class IgnoredOut(Output):
     advice: str
 
 
+class ToolServerOut(Output):
+    """An MCP server: its program or address without secrets, and its state."""
+
+    name: str
+    place: str
+    connected: bool
+    problem: str
+
+
+class ModelOut(Output):
+    """The configured model: `key` says where its key comes from, empty for none. `fallbacks` are
+    the models that answer when it fails."""
+
+    provider: str
+    name: str
+    server: str
+    key: str
+    fallbacks: tuple[str, ...]
+
+
 class ConfigurationOut(Output):
     """The configuration. `version` is that of the overrides, 0 while there is none. `said` is the
     outcome of an action; `problem`, `refused` and `text` are the reason, the key and the value of a
-    refused one."""
+    refused one, `tested` are results of a test. `groups` are the form of the page."""
 
+    page: Page = "all"
+    groups: tuple[FormGroupOut, ...] = Field(default=(), max_length=10)
+    platforms: tuple[PlatformState, ...] = ()
+    servers: tuple[ToolServerOut, ...] = Field(default=(), max_length=MOST_SERVERS)
+    model: ModelOut | None = None
+    tested: tuple[FindingOut, ...] = Field(default=(), max_length=MOST_SERVERS)
+    can_restart: bool = False
     version: int
     at: datetime | None
     author: str
@@ -173,7 +220,7 @@ async def export(
     await check_governs(viewer, services)
     live = services.configuration
     await live.refresh()
-    values = await _values(live)
+    values = await values_of(live)
     text = as_yaml(values, services.gateway.clock.now())
     return File(name="parley.yaml", content_type="application/yaml", content=text)
 
@@ -187,14 +234,26 @@ async def shown(
     problem: str = "",
     refused: str = "",
     text: str = "",
+    page: Page = "all",
+    typed: Mapping[str, str] | None = None,
+    problems: Mapping[str, str] | None = None,
+    tested: Sequence[FindingOut] = (),
 ) -> ConfigurationOut:
-    """Return the configuration, or the part of it that a query names."""
-    live, query = services.configuration, params or ConfigurationQuery()
-    version, state = live.version, live.state
-    values = [
-        one for one in await _values(live) if _in_query(one, query) and _entry_of(one.path) is None
-    ]
+    """Return the configuration, or the part of it that a query names. `typed` are texts of a form
+    that were not saved, by key, and `problems` the reasons."""
+    live, query = services.configuration, params or ConfigurationQuery(page=page)
+    version, state, at_page = live.version, live.state, query.shown_page
+    every = await values_of(live)
+    values = [one for one in every if _in_query(one, query) and _entry_of(one.path) is None]
+    fields = _fields(at_page, every, type(state.settings), typed or {}, problems or {})
     return ConfigurationOut(
+        page=at_page,
+        groups=tuple(groups_of(at_page, fields)),
+        platforms=platform_states(services) if at_page == "platforms" else (),
+        servers=tuple(_servers(services)) if at_page == "tools" else (),
+        model=_model(live) if at_page == "model" else None,
+        tested=tuple(tested),
+        can_restart=viewer.is_owner and services.restart is not None,
         version=live.number,
         at=None if version is None else version.at,
         author="" if version is None else version.author,
@@ -212,6 +271,57 @@ async def shown(
     )
 
 
+def _fields(
+    page: Page,
+    values: Sequence[ListedValue],
+    model: type[Settings],
+    typed: Mapping[str, str],
+    problems: Mapping[str, str],
+) -> dict[str, FormFieldOut]:
+    labels = labels_of(page)
+    return {
+        one.key: FormFieldOut(
+            key=one.key,
+            label=labels[one.key],
+            text=typed.get(one.key, field_text(one)),
+            meaning=one.meaning,
+            rule=one.rule,
+            overridden=one.source == "override",
+            input=_input(at(model, one.path), one.key),
+            words={word: WORDS.get(word, word) for word in _words(at(model, one.path))}
+            or {word: WORDS[word] for word in ("true", "false")},
+            problem=problems.get(one.key, ""),
+        )
+        for one in values
+        if one.key in labels
+    }
+
+
+def _servers(services: ConsoleServices) -> Iterator[ToolServerOut]:
+    states = {one.name: one for one in services.health.tool_servers()}
+    for server in mcp_servers_of(services.settings)[:MOST_SERVERS]:
+        state = states.get(server.name)
+        yield ToolServerOut(
+            name=server.name,
+            place=without_secrets(server.url) if server.url else server.command,
+            connected=state is not None and state.connected,
+            problem="" if state is None else state.problem or state.refusal,
+        )
+
+
+def _model(live: LiveConfiguration) -> ModelOut:
+    choice = choice_of(live.settings.model)
+    origin = live.origins.get(("model", "api_key"))
+    place = "" if origin is None else origin.template or origin.place
+    return ModelOut(
+        provider=choice.provider,
+        name=choice.model,
+        server=choice.server,
+        key=(place or "the environment") if choice.api_key or choice.auth_token else "",
+        fallbacks=tuple(choice_of(one).model for one in live.settings.model.fallbacks),
+    )
+
+
 def _ignored(one: Problem, overrides: Sequence[Override]) -> IgnoredOut:
     path = next((each.path for each in overrides if each.key == one.path), ())
     section, name = (path[:-1], path[-1]) if path[:-1] in ENTRIES else (path, "")
@@ -225,8 +335,8 @@ def _ignored(one: Problem, overrides: Sequence[Override]) -> IgnoredOut:
     )
 
 
-async def _values(live: LiveConfiguration) -> list[ListedValue]:
-    """All values in force. The first call reads the meaning of every key from the source."""
+async def values_of(live: LiveConfiguration) -> list[ListedValue]:
+    """Return all values in force. The first call reads the meaning of every key from the source."""
     state = live.state
     return await asyncio.to_thread(
         lambda: list(listed(state.settings, live.origins, state.in_force))
@@ -359,7 +469,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         method="GET",
         path=PATH,
         allowed=to_read(Role.OPERATOR),
-        summary="The configuration with the source of each value, and its changes",
+        summary="Name, persona, model, access, budgets, platforms and tools; all keys by source",
         run=configuration,
         template=TEMPLATE,
         menu="Configuration",

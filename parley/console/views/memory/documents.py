@@ -5,7 +5,7 @@ import asyncio
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from gateway.errors import BadInput
 from gateway.people import Role
@@ -35,6 +35,7 @@ TEMPLATE: Final = "memory/documents.html"
 PAGE: Final = 10
 """Versions of one page."""
 MAX_LINES: Final = MAX_DOCUMENT
+MAX_PROJECTS: Final = 100
 MAX_DIFF: Final = 2 * MAX_DOCUMENT
 SYNC_EVERY: Final = timedelta(seconds=30)
 """The time after a sync in which a further one is refused."""
@@ -42,6 +43,8 @@ SYNC_EVERY: Final = timedelta(seconds=30)
 CHANGED: Final = (
     "The {label} were changed meanwhile, in another tab or in a chat. Your change was not saved."
 )
+CHOSEN: Final = "Your project is {title} now."
+NONE_CHOSEN: Final = "No project is chosen now."
 NO_SOURCE: Final = "The status of this project has no source: `heartbeat.sources` sets it."
 TOO_EARLY: Final = "The status was synced just now. Try again in half a minute."
 NOT_SYNCED: Final = "The sync failed: {problem}. The status stays as it was."
@@ -126,11 +129,25 @@ class ConflictOut(Output):
     changes: tuple[DiffOut, ...] = Field(max_length=MAX_DIFF)
 
 
+class ProjectChoiceOut(Output):
+    """A project that the viewer may choose."""
+
+    id: str
+    title: str
+
+
+class ProjectForm(Input):
+    """The id of a project, or "none"."""
+
+    project: Annotated[str, StringConstraints(min_length=1, max_length=300)]
+
+
 class DocumentsOut(Output):
-    """The documents. `said` is the outcome of an action; `problem` and `text` are those of a
-    refused one."""
+    """The documents. `projects` are those that the viewer may choose. `said` is the outcome of an
+    action; `problem` and `text` are those of a refused one."""
 
     project: str
+    projects: tuple[ProjectChoiceOut, ...] = Field(default=(), max_length=MAX_PROJECTS)
     soul: EditableDocumentOut
     bible: EditableDocumentOut | None
     status: StatusOut | None
@@ -243,6 +260,17 @@ async def _changed(
     return await _shown(viewer, services, handle, said=outcome_text(document, written))
 
 
+async def choose_project(
+    viewer: Viewer, services: ConsoleServices, params: ProjectForm
+) -> DocumentsOut:
+    """Choose the project of the viewer's direct messages. Raises `BadInput` for one that is not
+    available."""
+    handle = await services.memory_of(viewer)
+    title = await handle.choose_project(params.project)
+    said = CHOSEN.format(title=title) if title else NONE_CHOSEN
+    return await _shown(viewer, services, await services.memory_of(viewer), said=said)
+
+
 async def _shown(
     viewer: Viewer,
     services: ConsoleServices,
@@ -257,8 +285,12 @@ async def _shown(
     project = handle.access.project
     soul = await handle.documents.read("soul")
     bible = await handle.documents.read("bible") if project else None
+    known = await handle.projects()
     return DocumentsOut(
         project=project,
+        projects=tuple(
+            ProjectChoiceOut(id=id_, title=title) for id_, title in known[:MAX_PROJECTS]
+        ),
         soul=_document(handle, "soul", soul),
         bible=_document(handle, "bible", bible) if project else None,
         status=await _status(viewer, services, handle) if project else None,
@@ -405,6 +437,16 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         *("restore_version", "versions/restore", on.restore),
         *("Restore an earlier version of", RestoreDocumentForm),
         version="1",
+    ),
+    ConsoleRoute(
+        name="choose_project",
+        method="POST",
+        path=f"{PATH}/project",
+        allowed=in_person(Role.GUEST),
+        summary="Choose the project of your direct messages, or none",
+        run=choose_project,
+        template=TEMPLATE,
+        example={"project": "none"},
     ),
     ConsoleRoute(
         name="sync_status",

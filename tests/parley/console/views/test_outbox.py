@@ -103,7 +103,7 @@ async def test_pages_follow_each_other(console: Console, talk: Talk) -> None:
 
 async def test_an_empty_outbox_says_so(console: Console) -> None:
     page = await (await console.visitor(OPERATOR)).get(PATH)
-    assert "Nothing waits." in page.text
+    assert "No answer is waiting to be sent." in page.text
     assert "Every answer was delivered." in page.text
 
 
@@ -141,4 +141,4 @@ async def test_the_overview_leads_to_the_outbox(console: Console, talk: Talk) ->
     await given_up(console, talk)
     page = await (await console.visitor(OPERATOR)).get("/overview")
     assert 'href="/console/outbox"' in page.text
-    assert "1 answer is undelivered." in page.text
+    assert "One answer was not delivered." in page.text

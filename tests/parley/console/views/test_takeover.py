@@ -273,7 +273,10 @@ async def test_lists_and_the_overview_show_what_is_handed_over(
 ) -> None:
     await act(console, OPERATOR, world.adas, "take-over")
     olga = await console.visitor(OPERATOR)
-    assert "1 conversation is handed over to you" in (await olga.get("/overview")).text
+    assert (
+        "You answer one conversation instead of the assistant."
+        in (await olga.get("/overview")).text
+    )
     for name, number in ((OPERATOR, 1), (PERSON, 1), (OTHER, 0)):
         client = console.program.api_client(name)
         rows = (await client("GET", "/console/conversations?state=handed_over")).json["rows"]

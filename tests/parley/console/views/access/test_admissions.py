@@ -43,7 +43,7 @@ async def test_an_operator_approves_rejects_and_revokes(either_console: Console)
     assert again.status == 404
     assert DECIDED in again.text
     await olga.post(f"/access/requests/{second}/reject")
-    assert "Nobody waits." in (await olga.get("/access")).text
+    assert "Nobody asks at the moment." in (await olga.get("/access")).text
     ada = await console.visitor("ada")
     assert (await ada.get("/account")).status == 200
     assert (await ada.get("/access")).status == 403
@@ -52,6 +52,26 @@ async def test_an_operator_approves_rejects_and_revokes(either_console: Console)
     assert (await ada.get("/account")).status == 401  # the session has ended
     missing = await olga.post("/access/approved/revoke", {"person": person_named("ada")})
     assert missing.status == 422
+
+
+async def test_an_operator_approves_by_the_code_of_a_person(either_console: Console) -> None:
+    console, olga = either_console, await either_console.visitor("olga")
+    pairing, place = console.app.services.pairing, Place("web", "main", "ada", Audience.DIRECT)
+    assert pairing is not None
+    _, code = await pairing.request(Applicant("default", person_named("ada"), "Ada", place))
+    other = Place("web", "main", "zoe", Audience.DIRECT)
+    _, foreign = await pairing.request(Applicant("other", person_named("zoe"), "Zoe", other))
+    assert (
+        await (await console.visitor("oona")).post("/access/approve", {"code": ""})
+    ).status == 422
+    for wrong in ("WRONG-CODE", foreign):
+        assert (await olga.post("/access/approve", {"code": wrong})).status == 422
+    done = await olga.post("/access/approve", {"code": f" {code.lower()} "})
+    assert done.status == 303
+    assert (await (await console.visitor("ada")).get("/account")).status == 200
+    assert (await pairing.waiting("other"))[0].applicant.name == "Zoe"
+    tries = [(await olga.post("/access/approve", {"code": "WRONG-CODE"})).text for _ in range(5)]
+    assert "too many codes" in tries[-1]
 
 
 async def test_requests_of_another_tenant_are_neither_shown_nor_decided(

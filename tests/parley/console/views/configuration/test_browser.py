@@ -8,6 +8,7 @@ from gateway.message import Place
 from gateway.people import Audience
 from gateway.ports.admissions import Applicant
 from memory.stores.api_tokens import ApiToken
+from parley.console.views.configuration import forms
 from tests.parley.console.kit import OWNER, Console, person_named
 from tests.parley.console.test_browser import at, console, sign_in
 from tests.parley.console.views.configuration.kit import change
@@ -23,6 +24,7 @@ __all__ = ["console"]  # a fixture of the tests here
 pytestmark = IN_CHROMIUM
 LONG = "web:" + "x" * 150
 PAGES = (
+    *(f"/configuration?page={name}" for name in forms.PAGES),
     "/configuration?show=all",
     "/configuration?q=nothing-like-this",
     "/configuration/versions",
@@ -68,9 +70,10 @@ async def test_an_owner_changes_and_undoes_with_the_keyboard(console: Console) -
     async with window(console.app.local.base_url) as opened:
         page = await sign_in(console, opened, OWNER)
         await page.keyboard.press("Control+k")
-        await page.keyboard.type("configuration with")
+        await page.keyboard.type("all keys by")
         await page.keyboard.press("Enter")
         await expect(page.get_by_role("heading", level=1)).to_have_text("Configuration")
+        await page.get_by_role("link", name="All keys").click()
         await page.get_by_label("Change limits.user_per_minute").focus()
         await page.keyboard.press("Enter")
         await page.keyboard.press("Tab")
@@ -94,7 +97,7 @@ async def test_an_owner_changes_and_undoes_with_the_keyboard(console: Console) -
 async def test_an_owner_sets_a_tool_rule_and_asks_what_it_does(console: Console) -> None:
     async with window(console.app.local.base_url) as opened:
         page = await sign_in(console, opened, OWNER)
-        await page.goto(at(console, "/configuration"))
+        await page.goto(at(console, "/configuration?page=tools"))
         rules = page.locator("section", has=page.get_by_role("heading", name="Tool rules"))
         await rules.get_by_text("Add", exact=True).first.click()
         await rules.get_by_label("Tool (server__tool) or server").fill("set_task")
@@ -117,9 +120,44 @@ async def test_an_operator_approves_in_the_page(console: Console) -> None:
     async with window(console.app.local.base_url, TELEPHONE) as opened:
         page = await sign_in(console, opened, "olga")
         await page.goto(at(console, "/access"))
-        await page.get_by_role("button", name="Approve").click()
+        await page.get_by_role("button", name="Approve", exact=True).click()
         await expect(page.get_by_role("status").first).to_contain_text("may write now")
-        await expect(page.locator("#main")).to_contain_text("Nobody waits.")
+        await expect(page.locator("#main")).to_contain_text("Nobody asks at the moment.")
         await page.get_by_role("row", name="laptop").get_by_role("button").click()
         await expect(page.get_by_role("status").first).to_have_text("The token is revoked.")
         assert opened.complaints == []
+
+
+async def test_one_save_for_a_page_and_errors_at_the_field(console: Console) -> None:
+    async with window(console.app.local.base_url, TELEPHONE) as opened:
+        page = await sign_in(console, opened, OWNER)
+        await page.goto(at(console, "/configuration?page=limits"))
+        person, room = page.get_by_label("One person", exact=True), page.get_by_label("One room")
+        day = page.get_by_label("One person in a day")
+        await day.fill("2.5")
+        await person.fill("-3")
+        await room.fill("many")
+        await page.get_by_role("button", name="Save", exact=True).click()
+        await expect(page.get_by_role("alert").first).to_contain_text("Nothing was saved")
+        await expect(person).to_have_attribute("aria-invalid", "true")
+        await expect(person).to_have_value("-3")
+        await expect(room).to_have_attribute("aria-invalid", "true")
+        await expect(day).to_have_value("2.5")
+        await check_views(page)
+        assert console.app.configuration.number == 0
+        await person.fill("9")
+        await room.fill("30")
+        await page.get_by_role("button", name="Save", exact=True).click()
+        await expect(page.get_by_role("status").first).to_contain_text("Saved as version 1.")
+        policies = console.app.services.policies
+        assert (policies.limits.user_per_minute, policies.limits.channel_per_minute) == (9, 30)
+        assert policies.budgets.user_per_day == 2.5
+        await page.get_by_role("link", name="Assistant", exact=True).click()
+        await page.get_by_label("Name", exact=True).fill("Ada")
+        await page.get_by_label("when somebody replies to it").uncheck()
+        await page.get_by_role("button", name="Save", exact=True).click()
+        await expect(page.locator(".brand")).to_have_text("Ada")
+        assert [str(one) for one in console.app.services.policies.invocation.triggers] == [
+            *("mention", "direct_message"),
+        ]
+        assert [one for one in opened.complaints if "422" not in one] == []

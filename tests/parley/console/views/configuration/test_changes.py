@@ -128,7 +128,7 @@ async def test_a_restart_keeps_the_overrides_and_ignores_an_unusable_one(tmp_pat
         assert console.app.readiness().ready
         oona = await console.visitor("oona")
         page = await oona.get("/configuration")
-        assert "Ignored overrides" in page.text
+        assert "Changes without effect" in page.text
         assert "tools.extra" in page.text
         assert "names no server of mcp.servers, and no tool." in page.text
         assert problem in (await oona.get("/overview")).text
@@ -178,7 +178,7 @@ async def test_operators_see_the_configuration_and_change_nothing(console: Conso
     olga = await console.visitor("olga")
     page = await olga.get("/configuration")
     assert page.status == 200
-    assert "Owners change these values here." in page.text
+    assert "Only owners change the configuration." in page.text
     assert "/configuration/change" not in page.text
     assert (await change(olga, "limits.user_per_minute", "9", 0)).status == 403
     ada = await console.visitor("ada")
