@@ -49,6 +49,7 @@ _CASES: Final[Mapping[int, tuple[str, ...]]] = {
         "not_confirmed",
         "not_editable",
         "not_pending",
+        "not_possible",
         "not_synced",
         "own_access",
         "queue_full",

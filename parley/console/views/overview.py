@@ -1,9 +1,9 @@
 """The overview: what needs attention, today's figures, and for operators the state of the parts."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 from urllib.parse import quote, urlencode
 
 from pydantic import Field
@@ -35,6 +35,7 @@ READY: Final = "ready"
 PROBLEM: Final = "problem"
 NOTE: Final = "note"
 CHECK: Final = "Check the model, the platforms and the stores"
+Read = TypeVar("Read")
 ACTIVE: Final = 5
 """People and rooms that the page names."""
 ACTIVE_DAYS: Final = 7
@@ -131,12 +132,15 @@ async def overview(
     viewer: Viewer, services: ConsoleServices, _params: OverviewQuery
 ) -> OverviewOut:
     """Return the overview of everybody for operators, of the viewer alone for other people."""
+    nothing = Today(since=services.gateway.clock.now(), messages=0, answered=0, failed=0, micros=0)
     today, budgets, own = await asyncio.gather(
-        today_of(viewer, services), _budgets(viewer, services), _own(viewer, services)
+        _if_read(today_of(viewer, services), nothing),
+        _if_read(_budgets(viewer, services), ()),
+        _own(viewer, services),
     )
     if not viewer.is_operator:
         return OverviewOut(of="own", needs=tuple(own), today=today, budgets=budgets)
-    people, rooms = await _active(viewer, services)
+    people, rooms = await _if_read(_active(viewer, services), ((), ()))
     platforms, parts = platform_states(services), _parts(services)
     queue, _ = await read_hot(_queue(services), None)
     states = services.storage.hot.states
@@ -167,6 +171,14 @@ async def overview(
         parts=parts,
         queue=queue,
     )
+
+
+async def _if_read(reading: Awaitable[Read], otherwise: Read) -> Read:
+    """Return what was read; `otherwise` without the store, which a need of the page names."""
+    try:
+        return await reading
+    except StoreUnavailable:
+        return otherwise
 
 
 async def _active(viewer: Viewer, services: ConsoleServices) -> tuple[tuple[ActiveOut, ...], ...]:

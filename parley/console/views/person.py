@@ -47,7 +47,7 @@ class PersonQuery(Input):
     person: Annotated[str, StringConstraints(pattern=PERSON)] = ""
 
 
-class IdentityOut(Output):
+class KnownIdentityOut(Output):
     """An identity of the person on one platform. Nobody has verified the name."""
 
     person: str
@@ -75,7 +75,7 @@ class PersonOut(Output):
     """The latest known name; empty if unknown."""
     own: bool
     role: str
-    identities: tuple[IdentityOut, ...] = Field(max_length=MAX_LINKED)
+    identities: tuple[KnownIdentityOut, ...] = Field(max_length=MAX_LINKED)
     """All linked identities, this one first."""
     approval: ApprovalOut | None
     """None for a person who was not approved in a chat or in the console."""
@@ -101,6 +101,14 @@ async def person(viewer: Viewer, services: ConsoleServices, params: PersonQuery)
     admissions = await services.storage.admissions.admissions_of(viewer.tenant, persons)
     approval = next(iter(admissions), None)
     names = await names_of(viewer, services, (*persons, approval.by if approval else ""))
+    conversations = tuple(await _conversations(viewer, services, persons))
+    known = (
+        wanted in viewer.persons
+        or role is not services.gateway.policies.roles.default
+        or bool(names.get(wanted) or approval or conversations or len(persons) > 1)
+    )
+    if not known:  # an address that somebody made up does not become a statement of the page
+        raise NotFound(UNKNOWN)
     access, missing = await _access(viewer, services, wanted)
     now = services.gateway.clock.now()
     last = first_day(now, 1)
@@ -112,7 +120,7 @@ async def person(viewer: Viewer, services: ConsoleServices, params: PersonQuery)
         name=names.get(wanted, ""),
         own=wanted in viewer.persons,
         role=viewer.role.value if wanted == viewer.person else role.value,
-        identities=tuple(IdentityOut(person=one, name=names.get(one, "")) for one in persons),
+        identities=tuple(KnownIdentityOut(person=one, name=names.get(one, "")) for one in persons),
         approval=None
         if approval is None
         else ApprovalOut(by=approval.by, name=names.get(approval.by, ""), at=approval.at),
@@ -121,7 +129,7 @@ async def person(viewer: Viewer, services: ConsoleServices, params: PersonQuery)
         days=DAYS,
         figures=figures_of(await services.storage.usage_figures.by("day", figures, DAYS + 1)),
         budgets=tuple(await own_budgets(viewer.tenant, services, who, persons)),
-        conversations=tuple(await _conversations(viewer, services, persons)),
+        conversations=conversations,
     )
 
 

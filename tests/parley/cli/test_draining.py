@@ -51,7 +51,6 @@ class Town:
             "conversation": {"overlap": "queue"},
             "server": {"port": self.port},
             "webhooks": {"port": 0},
-            "observe": {"log_format": "json"},
         }
         (self.folder / "parley.yaml").write_text(yaml.safe_dump(configuration))
 

@@ -79,7 +79,8 @@ HARM = """() => {
       if (attribute.name.startsWith("on")) found.push(`${one.tagName} ${attribute.name}`);
   for (const one of document.querySelectorAll("script"))
     if (!one.src.startsWith(location.origin)) found.push("a script of the text");
-  if (document.querySelector("img:not(.brand > img:first-child), iframe, object, embed")) found.push("an element of the text");
+  if (document.querySelector("img:not(.brand > img:first-child), iframe, object, embed"))
+    found.push("an element of the text");
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const node = walker.currentNode;

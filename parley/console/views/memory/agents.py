@@ -48,7 +48,7 @@ class RegisterForm(Input):
     name: Annotated[str, StringConstraints(max_length=MAX_NAME, strip_whitespace=True)] = ""
 
 
-class RejectForm(ItemParams):
+class TaskRejection(ItemParams):
     """The reason of a rejection, which the agent reads."""
 
     reason: Annotated[str, StringConstraints(max_length=MAX_REASON)] = ""
@@ -97,7 +97,7 @@ async def take_back(viewer: Viewer, services: ConsoleServices, params: ItemParam
     return await _shown(viewer, call, TAKEN_BACK.format(**taken.model_dump()))
 
 
-async def reject(viewer: Viewer, services: ConsoleServices, params: RejectForm) -> AgentsPageOut:
+async def reject(viewer: Viewer, services: ConsoleServices, params: TaskRejection) -> AgentsPageOut:
     """Reject a task that waits for the viewer or an agent of theirs. Raises `NotFound`,
     `BadInput`."""
     call = await _call(viewer, services)

@@ -108,7 +108,7 @@ async def test_hostile_and_huge_texts_stay_texts_within_the_bound(
         page = await page_of(console, OPERATOR, path)
         assert "alert(1)" in page.text
         assert "<script>alert" not in page.text
-        assert "<img" not in page.text
+        assert "<img" not in page.text.partition("<main")[2]
         assert "<b>Eve" not in page.text
         assert "The page shows the first" in page.text
         assert len(page.text.encode()) < 150_000
