@@ -30,7 +30,7 @@ PRUNE: Final = deleting_some("people_languages", "tenant, person", "at < :before
 
 
 class PersonLanguages(Struct, frozen=True):
-    """What is known of a person's language; an empty name stands for nothing."""
+    """The known facts of a person's language; an empty name stands for nothing."""
 
     chosen: str = ""
     """The name of the language that they chose with `/language`."""

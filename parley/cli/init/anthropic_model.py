@@ -109,7 +109,7 @@ def _failed_check(
 
 
 def _next(session: InitSession, finding: Finding) -> str:
-    """What to ask for after a failed check: `WRONG_KEY`, `NAME`, nothing (the check is repeated),
+    """The question after a failed check: `WRONG_KEY`, `NAME`, nothing (the check is repeated),
     `KEEP` or `SKIP`. Without questions, a key that may be right is stored."""
     if session.given.yes:
         return SKIP if finding.cause in {"key_refused", "not_found"} else KEEP

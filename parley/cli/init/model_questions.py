@@ -42,7 +42,7 @@ def ask_for_key(session: InitSession, expected: CredentialFormat | None, variabl
 
 
 def ask_after_failure(session: InitSession) -> Literal["", "keep", "skip"]:
-    """What to do after a check that failed although the values may be right: nothing, so that it is
+    """The answer after a check that failed although the values may be right: nothing, so that it is
     repeated, or store them for later, or choose another model. Raises `Stopped`."""
 
     def parse(text: str) -> Literal["", "keep", "skip"]:
