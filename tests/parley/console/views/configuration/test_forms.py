@@ -208,7 +208,7 @@ async def test_a_tool_server_is_tested(tmp_path: Path) -> None:
 async def test_the_program_restarts_with_a_valid_configuration_only(console: Console) -> None:
     oona = await console.visitor(OWNER)
     assert "Restart now" not in (await oona.get("/configuration")).text
-    assert (await oona.post("/configuration/restart")).status == 422
+    assert (await oona.post("/configuration/restart")).status == 409
 
 
 async def test_a_restart_checks_the_configuration_first(tmp_path: Path) -> None:
