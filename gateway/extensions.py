@@ -166,8 +166,7 @@ class Extension(Struct, frozen=True):
 
 
 class ExtensionRegistry(Struct, frozen=True):
-    """The four extension points, each with its open default. `names` are the loaded extensions, for
-    display."""
+    """The four extension points, each with its open default."""
 
     tenant_provider: TenantProvider = field(default_factory=SingleTenant)
     """Assigns tenants."""
@@ -178,6 +177,7 @@ class ExtensionRegistry(Struct, frozen=True):
     access_controller: AccessController = field(default_factory=AllowAll)
     """Decides about access, beside the lists."""
     names: tuple[str, ...] = ()
+    """The names of the loaded extensions, for display."""
 
     @property
     def tracks(self) -> bool:
