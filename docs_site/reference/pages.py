@@ -7,6 +7,7 @@ from docs_site.reference.adapter_methods import adapter_methods
 from docs_site.reference.command_line import command_line
 from docs_site.reference.extensions import extensions
 from docs_site.reference.http_api import http_api
+from docs_site.reference.languages import languages
 from docs_site.reference.metrics import metrics
 from docs_site.reference.prices import prices
 from docs_site.reference.rights import rights
@@ -25,6 +26,7 @@ def pages() -> dict[str, str]:
         "docs/reference/command-line.md": command_line(),
         "docs/reference/extensions.md": extensions(),
         "docs/reference/http-api.md": http_api(),
+        "docs/reference/languages.md": languages(),
         "docs/reference/metrics.md": metrics(),
         "docs/reference/prices.md": prices(),
         "docs/reference/rights.md": rights(),
