@@ -6,11 +6,12 @@ from typing import Final
 
 from gateway.errors import BadInput, NotFound
 from gateway.immutable import replace
-from gateway.message import Button, OutboundFile, Reply
+from gateway.message import Choice, OutboundFile, Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
 from gateway.ports.rights import IN_CHAT
+from gateway.text import counted, label, text
 from memory.commands import documents, handoffs, invitations, link, link_texts, texts
 from memory.commands import memories as browsing
 from memory.commands.agents import SPEC as AGENTS_SPEC
@@ -27,7 +28,7 @@ from memory.commands.open_questions import (
     Questions,
     answered_in,
 )
-from memory.commands.privacy import Erasure, chosen, imported
+from memory.commands.privacy import YES, Erasure, chosen, imported
 from memory.commands.project import ProjectCommands
 from memory.knowledge.access import KnowledgeReader
 from memory.knowledge.bindings import RoomBindings
@@ -36,6 +37,7 @@ from memory.model.record import Draft, Kind
 from memory.model.scope import channel_of
 from memory.service.handle import Memory, MemoryHandle
 from memory.service.people import People
+from memory.text.display import italic, paragraphs
 from memory.transfer.exporter import personal_file
 from memory.turns.footer import UNDO, deliver_notices, entries_at, keep_buttons, request_notice
 
@@ -99,6 +101,13 @@ SPECS: Final = (
     AGENTS_SPEC,
 )
 
+EXPORTED: Final = counted(
+    "Here is everything I store about you: {count} entry.",
+    "Here is everything I store about you: {count} entries.",
+)
+REALLY_ERASE: Final = text("Really erase all memories, conversations and links of this account?")
+ALL_OF_IT: Final = label("Yes, all of it")
+
 Command = Callable[[MemoryHandle, Caller, str], Awaitable[Reply]]
 
 
@@ -159,7 +168,7 @@ class MemoryCommands:
         reply = await self._commands[name](handle, caller, arguments.strip())
         direct = caller.place.audience is Audience.DIRECT
         notices = (*request_notice(handle), *(await deliver_notices(handle) if direct else ()))
-        noted = "\n\n".join((reply.markdown, *(f"_{line}_" for line in notices)))
+        noted = paragraphs(reply.markdown, *map(italic, notices))
         return replace(reply, markdown=noted) if notices else reply
 
     def owns(self, value: str) -> bool:
@@ -210,12 +219,13 @@ class MemoryCommands:
         result = await handle.write.remember(Draft(statement, kind_of(statement)))
         if not caller.alone:
             return await _kept_quietly(handle, result)
-        buttons: tuple[Button, ...] = ()
+        buttons: tuple[Choice, ...] = ()
         if result.outcome is Outcome.REVIEW and not result.for_operators:
             buttons = keep_buttons(result.review_id, replaces=result.replaces)
         planned = texts.planned(await handle.read.plan_use())
-        noted = f"_{planned}_" if planned and result.outcome is Outcome.STORED else ""
-        return Reply("\n\n".join(filter(None, (browsing.kept(result), noted))), buttons)
+        if result.outcome is not Outcome.STORED:
+            return Reply(browsing.kept(result), buttons)
+        return Reply(browsing.noted_below(browsing.kept(result), planned), buttons)
 
     async def _memories(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
         if text.casefold() == "review":
@@ -251,8 +261,7 @@ class MemoryCommands:
         if what == "export":
             data, count = await personal_file(handle)
             file = OutboundFile("my-data.jsonl", "text/plain", data)
-            entries = f"{count} entr{'y' if count == 1 else 'ies'}"
-            return Reply(f"Here is everything I store about you: {entries}.", files=(file,))
+            return Reply(EXPORTED.of(count=count), files=(file,))
         if what == "import":
             return await imported(handle, caller, turns=self._episodic)
         if what == "erase":
@@ -261,7 +270,7 @@ class MemoryCommands:
         return Reply(
             texts.privacy(
                 handle.choices,
-                texts.counted(await handle.privacy.counts()),
+                texts.stored_rows(await handle.privacy.counts()),
                 texts.planned(await handle.read.plan_use()),
                 self._days,
                 rooms=handle.request.shows_private,
@@ -272,18 +281,15 @@ class MemoryCommands:
     async def _ask_to_erase(self, handle: MemoryHandle, caller: Caller) -> Reply:
         person, channel = str(caller.principal.person), channel_of(caller.place)
         question = OpenQuestion("erase", person, channel=channel)
-        buttons = await self._questions.ask(caller.id, question, "Erase everything")
-        others = link_texts.listed(await handle.privacy.linked())
-        linked = link_texts.ERASE_LINKED.format(sides=others) if others else ""
-        text = link_texts.ERASE_ASKED.format(linked=linked)
-        return Reply(text, buttons, buttons_until=caller.at + VALID_FOR)
+        buttons = await self._questions.ask(caller.id, question, YES)
+        asked = link_texts.erase_asked(await handle.privacy.linked())
+        return Reply(asked, buttons, buttons_until=caller.at + VALID_FOR)
 
     async def _settle(self, handle: MemoryHandle, caller: Caller, question: OpenQuestion) -> Reply:
         if question.action == "erase":
             surely = OpenQuestion("erase_surely", question.person, channel=question.channel)
-            buttons = await self._questions.ask(caller.id, surely, "Yes, all of it")
-            text = "Really erase all memories, conversations and links of this account?"
-            return Reply(text, buttons, buttons_until=caller.at + VALID_FOR)
+            buttons = await self._questions.ask(caller.id, surely, ALL_OF_IT)
+            return Reply(REALLY_ERASE, buttons, buttons_until=caller.at + VALID_FOR)
         return (await self._erasure.run(handle, caller)).reply
 
 
