@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from db.statements import Statement
 from gateway.errors import BadInput
 from gateway.immutable import replace
 from gateway.text import text, verbatim
@@ -201,3 +202,22 @@ async def test_operators_learn_which_projects_have_proposals(reviews: ReviewStor
     assert await reviews.proposed(operator(), []) == {"": 1}
     assert await reviews.proposed(access(project="p"), ["p", "q"]) == {}
     assert await reviews.proposed(operator(tenant="u"), ["p", "q"]) == {}
+
+
+async def test_a_reason_is_stored_to_be_read_in_any_language(reviews: ReviewStore) -> None:
+    named = text("It may replace “{text}”.", text=verbatim('I like "tea"'))
+    await reviews.add(access(), replace(pending(), reason=named))
+    (waiting,) = await reviews.waiting(access(), 1)
+    assert waiting.reason == named
+
+
+@pytest.mark.parametrize("stored", ["It may contain a key.", "", '{"type":"sentence", "msgid"'])
+async def test_the_reason_of_an_earlier_version_stays_as_it_is(
+    engine: Engine, reviews: ReviewStore, personal: PersonalDataStore, stored: str
+) -> None:
+    await reviews.add(access(), pending())
+    change = Statement("UPDATE memory_reviews SET reason = :reason")
+    await engine.change(change, {"reason": stored})
+    (waiting,) = await reviews.waiting(access(), 1)
+    assert waiting.reason == verbatim(stored)
+    assert stored in str(await personal.export("t", [ADA]))
