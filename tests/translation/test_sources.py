@@ -6,7 +6,7 @@ what types cannot see: words in `verbatim`, and English taken where a reader has
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Final
 
@@ -110,13 +110,7 @@ def literals(
         case ast.Constant(value=str(words)):
             yield words
         case ast.JoinedStr(values=parts):
-            # Code may be interrupted by what is filled in: `/undo {name}`.
-            pieces = [str(p.value) if isinstance(p, ast.Constant) else "0" for p in parts]
-            yield "".join(pieces)
-            for number, part in enumerate(parts):
-                in_code = "".join(pieces[:number]).count("`") % 2
-                if isinstance(part, ast.FormattedValue) and not in_code:
-                    yield from inner(part.value)
+            yield from _of_pieces(parts, inner)
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             yield from inner(left, right)
         case ast.IfExp(body=body, orelse=other):
@@ -130,6 +124,17 @@ def literals(
         case ast.Name(id=name) if name not in seen:
             for value in values.get(name, ()):
                 yield from literals(value, values, seen | {name})
+
+
+def _of_pieces(parts: list[ast.expr], inner: Callable[..., Iterator[str]]) -> Iterator[str]:
+    """Return the literals of an f-string. Code may be interrupted by what is filled in:
+    `/undo {name}`."""
+    pieces = [str(p.value) if isinstance(p, ast.Constant) else "0" for p in parts]
+    yield "".join(pieces)
+    for number, part in enumerate(parts):
+        in_code = "".join(pieces[:number]).count("`") % 2
+        if isinstance(part, ast.FormattedValue) and not in_code:
+            yield from inner(part.value)
 
 
 def words_in(text: str) -> bool:
