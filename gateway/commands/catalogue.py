@@ -19,11 +19,13 @@ from gateway.ports.rights import IN_CHAT, in_chat
 from gateway.text import Text, label, text, verbatim
 from gateway.turn.services import Services
 
+ASKS = "ask"
+"""The only command that asks the model."""
 HELP = "help"
 START = "start"
 
 REGISTERED = (
-    CommandSpec("ask", "Ask the AI a question", takes_arguments=True, allowed=IN_CHAT),
+    CommandSpec(ASKS, "Ask the AI a question", takes_arguments=True, allowed=IN_CHAT),
     CommandSpec("context", "Show current conversation context", allowed=IN_CHAT),
     CommandSpec("clear", "Clear conversation history", deletes=True, allowed=IN_CHAT),
     CommandSpec(

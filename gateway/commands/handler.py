@@ -46,7 +46,13 @@ from gateway.turn.context.task import may_set_task
 from gateway.turn.history_and_summary import limits_of
 from gateway.turn.lateness import note_lateness
 from gateway.turn.memory import caller_of, redact_aside
-from gateway.turn.pipeline import ENTRY, LIMITS, Pipeline, private_reader
+from gateway.turn.pipeline import (
+    COMMAND_ADMISSION,
+    COMMAND_LIMITS,
+    ENTRY,
+    Pipeline,
+    private_reader,
+)
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 
@@ -97,7 +103,8 @@ class CommandHandler:
     async def command(self, entry: InboxEntry, event: CommandInvoked) -> None:
         """Run a command, if the person is allowed to."""
         turn = self._pipeline.open(entry)
-        if not await self._pipeline.admit(turn) or not await self._may(turn, event.name):
+        admitted = await self._pipeline.admit(turn, COMMAND_ADMISSION)
+        if not admitted or not await self._may(turn, event.name):
             return
         match event.name:
             case "context":
@@ -131,7 +138,7 @@ class CommandHandler:
             await self._answer(turn, Reply(STOPPED_NOTHING))
             return
         stopped = stop_running(entry.conversation)
-        if not stopped and not await self._pipeline.admit(turn, LIMITS):
+        if not stopped and not await self._pipeline.admit(turn, COMMAND_LIMITS):
             return
         nothing = self._with_aside(turn, "stop", NOTHING_RUNS)
         await self._answer(turn, Reply(STOPPED if stopped else nothing))
@@ -139,7 +146,7 @@ class CommandHandler:
     async def press(self, entry: InboxEntry, event: ButtonPressed) -> None:
         """Handle the press of a button."""
         turn = self._pipeline.open(entry)
-        if not await self._pipeline.admit(turn):
+        if not await self._pipeline.admit(turn, COMMAND_ADMISSION):
             return
         if not confirmations.is_confirmation(event.value):
             await self._answer(turn, await self._pressed(turn, event.value), event)

@@ -4,6 +4,7 @@ are not admitted: a stranger who needs an approval, and a person who sends the o
 import structlog
 
 from db.errors import StoreUnavailable
+from gateway.commands.catalogue import ASKS
 from gateway.conversation import place_to_answer
 from gateway.immutable import replace
 from gateway.message import (
@@ -71,7 +72,8 @@ class Screening:
             return denied
         edit = isinstance(event, MessageEdited)
         per_minute = self._services.policies.limits.user_per_minute
-        if not self._arrivals.stored(sender, now, per_minute, edit=edit):
+        command = _asks_no_model(event)
+        if not self._arrivals.stored(sender, now, per_minute, edit=edit, command=command):
             return Decision(STAGE, False, "too_many_messages")
         if not edit and self._dispatcher.is_crowded_by(person):
             return Decision(STAGE, False, "too_many_waiting")
@@ -110,6 +112,13 @@ class Screening:
         who = principal_of(author, event.place, tenant, self._services)
         decision = await listed_access(who, event.place, author.known, self._services)
         return None if decision.allowed else decision
+
+
+def _asks_no_model(event: InboundEvent) -> bool:
+    """Return True for a command or press; one that asks the model is limited before the model."""
+    return isinstance(event, ButtonPressed) or (
+        isinstance(event, CommandInvoked) and event.name != ASKS
+    )
 
 
 def _sender(person: PersonId, author: MessageAuthor, place: Place, tenant: str) -> str:

@@ -22,7 +22,7 @@ from gateway.message import (
 from gateway.observe.correlation import collect_timings, correlated, correlation_id
 from gateway.outbound.live.answer import LiveAnswer
 from gateway.outbound.notices import addressed
-from gateway.policy.access import NOT_APPROVED
+from gateway.policy.access import NOT_APPROVED, OWNERS_ONLY
 from gateway.policy.decision import Decision
 from gateway.policy.question_age import EXPIRED, too_old
 from gateway.policy.refusals import NOT_PASSED_ON, refusal_for
@@ -36,6 +36,7 @@ from gateway.text import Unconverted, text, verbatim
 from gateway.turn.access_notices import reply_to_stranger
 from gateway.turn.admission import (
     check_access,
+    check_command_limits,
     check_limits,
     check_readable,
     guard_loops,
@@ -72,10 +73,18 @@ ENTRY: tuple[Stage, ...] = (identify, guard_loops, check_access)
 """Determine the principal, and decide if they are served here."""
 
 LIMITS: tuple[Stage, ...] = (check_limits,)
-"""Apply the rate limits."""
+"""Apply the rate limits of questions."""
+
+COMMAND_LIMITS: tuple[Stage, ...] = (check_command_limits,)
+"""Apply the rate limits of commands that ask no model."""
 
 ADMISSION: tuple[Stage, ...] = (*ENTRY, *LIMITS)
-"""The stages of each single message."""
+"""The stages of each single question."""
+
+COMMAND_ADMISSION: tuple[Stage, ...] = (*ENTRY, *COMMAND_LIMITS)
+"""The stages of each command and press that asks no model."""
+
+COUNTED: frozenset[Stage] = frozenset({*LIMITS, *COMMAND_LIMITS})
 
 UNREADABLE: tuple[Stage, ...] = (check_readable,)
 """The stages of a message without known content, after these."""
@@ -98,7 +107,16 @@ TURN: tuple[Stage, ...] = (
 """The stages of a turn, which may collect several messages of one author."""
 
 ON_STORES: frozenset[Stage] = frozenset(
-    {*ADMISSION, *UNREADABLE, reserve_budget, open_memory, read_history, recall, save}
+    {
+        *ADMISSION,
+        *COMMAND_LIMITS,
+        *UNREADABLE,
+        reserve_budget,
+        open_memory,
+        read_history,
+        recall,
+        save,
+    }
 )
 """The stages that mostly wait for the stores."""
 
@@ -184,7 +202,7 @@ class Pipeline:
             stages = (*stages, *UNREADABLE)
         with correlated(turn.id), collect_timings(turn.timings):
             passed = await self._run(stages, turn)
-        if passed and check_limits in stages:
+        if passed and not COUNTED.isdisjoint(stages):
             self._counted[turn.id] = None
         return passed
 
@@ -399,12 +417,13 @@ class Pipeline:
             return ""
         if decision.reason == FAILED:
             return SORRY.of(reference=verbatim(turn.id))
-        if decision.reason == NOT_APPROVED:
+        if decision.reason in (NOT_APPROVED, OWNERS_ONLY):
             return await self._reply_to_stranger(turn)
-        refusal = refusal_for(decision, turn.asker.sharing)
+        refusal = refusal_for(decision, self._services.clock.now(), turn.asker.sharing)
         if refusal is None:
             return ""
-        key = f"refusal:{decision.stage}:{turn.asker.person}:{turn.key.room}"
+        within = refusal.once or str(turn.key.room)
+        key = f"refusal:{decision.stage}:{turn.key.tenant}:{turn.asker.person}:{within}"
         first = await self._services.stores.buckets.claim(key, refusal.quiet_for)
         return refusal.text if first else ""
 

@@ -164,7 +164,7 @@ async def test_on_the_web_page_a_browser_is_a_stranger_until_it_is_approved(tmp_
             "database": {"url": f"sqlite:///{tmp_path}/parley.db"},
             "server": {"port": 0},
             "webhooks": {"port": 0},
-            "access": {"admission": "approved"},
+            "access": {"admission": "approved", "owners": ["web:boss"]},
         }
     )
     jar = aiohttp.CookieJar(unsafe=True)

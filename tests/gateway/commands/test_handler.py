@@ -24,7 +24,7 @@ from gateway.message import (
 from gateway.people import PersonId
 from gateway.policy.access import AccessPolicy, RolePolicy
 from gateway.policy.decision import Decision
-from gateway.policy.rate_limits import RateLimits
+from gateway.policy.rate_limits import COMMAND_RESERVE, COMMANDS_TOGETHER, RateLimits
 from gateway.ports import Capabilities
 from gateway.ports.memory import Caller, NoMemory
 from gateway.stores.conversations import Conversations
@@ -366,3 +366,41 @@ async def test_a_secret_in_a_name_is_removed_from_inline_queries_and_edits() -> 
     assert memory.names == ["ada password: [SECRET_REDACTED]"]
     assert "changed" in memory.edits[0]
     assert "Xy12zz89" not in memory.edits[0]
+
+
+async def test_commands_and_presses_leave_the_questions_of_a_person_alone() -> None:
+    limits = RateLimits(user_per_minute=2, channel_per_minute=2, workspace_per_minute=2)
+    async with gateway(policies=Policies(limits=limits)) as g:
+        author = MessageAuthor("ada", "Ada")
+        for number in range(6):
+            await g.take(CommandInvoked(f"c{number}", direct(), author, "context"))
+            await g.take(ButtonPressed(f"p{number}", direct(), author, f"confirm:{number}:no"))
+        assert not [text for text in g.texts if "too much" in text]
+        await g.take(received("one", message_id="q1"), received("two", message_id="q2"))
+        assert len(g.model.requests) == 2
+        await g.take(received("three", message_id="q3"))
+        assert "too much" in g.texts[-1]
+        await g.take(CommandInvoked("c9", direct(), author, "context"))
+        assert "too much" not in g.texts[-1]
+
+
+async def test_the_command_that_asks_the_model_is_a_question() -> None:
+    limits = RateLimits(user_per_minute=1, channel_per_minute=20, workspace_per_minute=100)
+    async with gateway(policies=Policies(limits=limits)) as g:
+        author = MessageAuthor("ada", "Ada")
+        asked = [CommandInvoked(f"a{n}", direct(), author, "ask", f"{n}?") for n in range(2)]
+        await g.take(*asked)
+        assert len(g.model.requests) == 1
+        assert "too much" in g.texts[-1]
+
+
+async def test_a_channel_of_people_with_commands_is_bounded() -> None:
+    async with gateway(capabilities=Capabilities(max_buttons=5)) as g:
+        for number in range(2 * COMMANDS_TOGETHER):
+            author = MessageAuthor(f"p{number // 15}", "P")
+            await g.take(CommandInvoked(f"c{number}", place(), author, "context"))
+        answered = [text for text in g.texts if "too much" not in text]
+        people = 2 * COMMANDS_TOGETHER // 15 + 1
+        assert COMMANDS_TOGETHER <= len(answered) <= COMMANDS_TOGETHER + people * COMMAND_RESERVE
+        refusals = len(g.texts) - len(answered)
+        assert refusals <= people
