@@ -6,9 +6,9 @@ from typing import Final
 
 import structlog
 
-from gateway.commands import approve_command, language_command, takeover_button
+from gateway.commands import approve_command, help_command, language_command, takeover_button
 from gateway.commands.approve_command import press_approval, run_approve
-from gateway.commands.catalogue import APPROVE, HELP, START, help_text, offers, threads_aside
+from gateway.commands.catalogue import APPROVE, HELP, START, offers, threads_aside
 from gateway.commands.conversation_commands import (
     LEARNED_NOT_YOURS,
     TASK_NOT_YOURS,
@@ -121,7 +121,8 @@ class CommandHandler:
             case APPROVE.name:
                 await self._answer(turn, await self._run(run_approve, turn, event.arguments))
             case _ if event.name in (HELP, START):
-                await self._answer(turn, Reply(self._help(turn)))
+                page = help_command.help_reply(turn, event.arguments, self._services)
+                await self._answer(turn, page)
             case _:
                 await self._more(turn, event.name, event.arguments)
 
@@ -181,6 +182,7 @@ class CommandHandler:
         return (
             confirmations.is_confirmation(value)
             or approve_command.owns(value)
+            or help_command.owns(value)
             or language_command.owns(value)
             or takeover_button.owns(value)
             or self._services.more_commands.owns(value)
@@ -223,12 +225,6 @@ class CommandHandler:
             await audit("command_denied", turn, self._services, decision)
             await self._answer(turn, Reply(NOT_ALLOWED[spec.allowed.role]))
         return not needed
-
-    def _help(self, turn: TurnContext) -> str:
-        services = self._services
-        lacks = missing(APPROVE.allowed, Proof(Credential.CHAT, turn.asker.who.role))
-        more = (APPROVE,) if not lacks and APPROVE in services.commands else ()
-        return help_text(services.assistant.name, (*services.more_commands.specs, *more))
 
     async def _run(self, command: Command, turn: TurnContext, arguments: str) -> Reply:
         try:
@@ -279,6 +275,8 @@ class CommandHandler:
         try:
             if approve_command.owns(value):
                 return await press_approval(turn, value, self._services)
+            if help_command.owns(value):
+                return help_command.help_reply(turn, help_command.MORE, self._services)
             if language_command.owns(value):
                 return await press_language(turn, value, self._services)
             if takeover_button.owns(value):

@@ -29,7 +29,7 @@ from gateway.ports.admissions import Applicant, OwnershipClaim
 from gateway.ports.observer import FinishedTurn
 from gateway.ports.queues import Dispatcher
 from gateway.ports.traces import Trace, ring_slot
-from gateway.render import address, render_with
+from gateway.render import address, render_with, with_commands
 from gateway.text import Unconverted
 from gateway.turn.access_notices import reply_to_stranger
 from gateway.turn.admission import listed_access, principal_of
@@ -195,7 +195,8 @@ class UnadmittedPeople:
         )
         alone = "" if place.audience is Audience.DIRECT else author.id
         reply = Reply(said, private_to=alone).shown(language)
-        parts = render_with(account.renderer, reply.markdown)
+        markdown = with_commands(reply.markdown, account.manifest.capabilities)
+        parts = render_with(account.renderer, markdown)
         sends = address(group, place, parts, reply, person=person)
         await self._services.stores.outbox.add(sends)
         self._services.deliverer.submit(sends)

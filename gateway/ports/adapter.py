@@ -4,12 +4,13 @@ manifest, which imports none of the platform's library."""
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import cache
-from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from msgspec import Struct, field
 from pydantic import BaseModel, TypeAdapter
 from pydantic_core import to_jsonable_python
 
+from gateway.immutable import replace
 from gateway.message import Extras, InboundEvent, Outbound, Place, Receipt, TextCut
 from gateway.ports.abilities import Check, LiveStyle
 from gateway.ports.clock import Clock
@@ -17,6 +18,7 @@ from gateway.ports.conversations import OwnConversations
 from gateway.ports.http_routes import WebhookRoutes
 from gateway.ports.rights import Allowed
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
+from gateway.text import Language, Unconverted
 
 
 class PlatformExtras(Protocol):
@@ -61,6 +63,7 @@ class Capabilities(Struct, frozen=True):
     `joins_threads`: a thread is a conversation of its own that the bot can be part of; false for
     topics that gather a whole room (Telegram forums).
     `ephemeral`: a message can be shown to one person of a room alone.
+    `tappable_commands`: a command in plain text can be tapped, one in code cannot (Telegram).
     `commands_wait`: people see that a command waits until it is answered, or until an `Outbound`
     with nothing in it takes that sign away (Discord's "thinking").
     `idempotent_sends`: a repeated `Outbound.key` is recognised by the platform and shown once;
@@ -73,6 +76,7 @@ class Capabilities(Struct, frozen=True):
     answers_open_threads: bool = False
     joins_threads: bool = False
     ephemeral: bool = False
+    tappable_commands: bool = False
     commands_wait: bool = False
     idempotent_sends: bool = False
     max_buttons: int = 0
@@ -118,6 +122,11 @@ class Declared(Struct, frozen=True, kw_only=True):
             raise TypeError(f"{self}: declare who may call it")
 
 
+HelpGroup = Literal["first", "memory", "access", "others"]
+"""The part of the help in which a command stands: what most people need, memory and privacy, what
+approvers need, or what is shown on request."""
+
+
 class CommandSpec(Declared, frozen=True):
     """A command that is registered with the platforms. `allowed` has the least role of the person
     who may write it. `argument_help` lists the possible arguments in at most 100 characters; empty:
@@ -125,13 +134,24 @@ class CommandSpec(Declared, frozen=True):
     delete what earlier commands of the person contain."""
 
     name: str
-    description: str
+    description: Unconverted
+    """The purpose of the command, in at most 100 characters."""
     takes_arguments: bool = False
     argument_name: str = "question"
     argument_optional: bool = False
-    argument_help: str = ""
+    argument_help: Unconverted = ""
     takes_files: bool = False
     deletes: bool = False
+    help_group: HelpGroup = "others"
+    """The part of the help in which it stands."""
+
+    def shown(self, language: Language) -> "CommandSpec":
+        """Return the command with its words in a language, as adapters take it."""
+        return replace(
+            self,
+            description=language.words(self.description),
+            argument_help=language.words(self.argument_help),
+        )
 
 
 class AdapterContext(Struct, frozen=True):
@@ -153,7 +173,7 @@ class AdapterContext(Struct, frozen=True):
     count: Counter
     """Counts an event by its name, for the metrics."""
     commands: tuple[CommandSpec, ...] = ()
-    """The commands to register at the platform."""
+    """The commands to register at the platform, in English."""
     guard: WorkGuard = UNGUARDED
     own_conversations: OwnConversations | None = None
     long_lived: AdapterState | None = None

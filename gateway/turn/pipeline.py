@@ -30,7 +30,7 @@ from gateway.ports.memory import TurnMemory
 from gateway.ports.observer import Timing
 from gateway.ports.queues import InboxEntry
 from gateway.ports.traces import GAVE_UP
-from gateway.render import address, render_off_loop
+from gateway.render import address, render_off_loop, with_commands
 from gateway.store_retry import uninterrupted
 from gateway.text import Unconverted, text, verbatim
 from gateway.turn.access_notices import reply_to_stranger
@@ -213,7 +213,8 @@ class Pipeline:
         if outcome != EXPIRED:  # its notice names the times
             note_lateness(turn, self._services)
         said, reply = reply, reply.shown(turn.language_of(alone=bool(reply.private_to)))
-        reply = replace(reply, markdown=with_age(turn, reply.markdown))
+        markdown = with_commands(reply.markdown, turn.connected.manifest.capabilities)
+        reply = replace(reply, markdown=with_age(turn, markdown))
         reply = await screened_reply(turn, reply, self._services)
         reply = await typed_form(turn, reply, self._services, said.buttons)
         turn.forgets = reply.forgets

@@ -14,7 +14,7 @@ from gateway.outbound.live.answer import BROKEN, HELD, STOPPED
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.policy.response_filter import FilterDecision, filter_response
-from gateway.render import address, render_off_loop
+from gateway.render import address, render_off_loop, with_commands
 from gateway.text import Text, label, text, verbatim
 from gateway.turn import confirmations
 from gateway.turn.audit import audit
@@ -245,7 +245,10 @@ async def screened_beneath(
         filtered = await _filtered(turn, whole)
         reason = filtered.reason if filtered.blocked else ""
     await note_withheld(turn, reason, services)
-    return NOTHING_SAID if reason else shown
+    if reason:
+        return NOTHING_SAID
+    markdown = with_commands(shown.markdown, turn.connected.manifest.capabilities)
+    return replace(shown, markdown=markdown)
 
 
 async def note_withheld(turn: TurnContext, reason: str, services: Services) -> None:

@@ -46,7 +46,14 @@ _THAT: Final = re.compile(
 )
 """The word before a statement: without it, the memory is a complete sentence."""
 SPECS: Final = (
-    CommandSpec("remember", "Remember something for me", True, "what", allowed=IN_CHAT),
+    CommandSpec(
+        "remember",
+        "Remember something for me",
+        True,
+        "what",
+        allowed=IN_CHAT,
+        help_group="memory",
+    ),
     CommandSpec(
         "memories",
         "Show what you learned about me",
@@ -55,6 +62,7 @@ SPECS: Final = (
         True,
         "words to find, or: chat, review",
         allowed=IN_CHAT,
+        help_group="memory",
     ),
     CommandSpec(
         "forget",
@@ -65,6 +73,7 @@ SPECS: Final = (
         "a topic, or an id",
         deletes=True,
         allowed=IN_CHAT,
+        help_group="memory",
     ),
     CommandSpec(
         "privacy",
@@ -76,6 +85,7 @@ SPECS: Final = (
         takes_files=True,
         deletes=True,
         allowed=IN_CHAT,
+        help_group="memory",
     ),
     browsing.UNDO_SPEC,
     CommandSpec(

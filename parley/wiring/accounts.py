@@ -20,6 +20,7 @@ from gateway.ports.work_guard import WorkGuard
 from gateway.render import render_off_loop
 from gateway.stores.history import SqlOwnConversations
 from gateway.stores.long_lived_states import LongLivedStates
+from gateway.text import ENGLISH
 from memory.commands.command_set import SPECS
 from parley.config import MAIN, Settings
 
@@ -118,11 +119,12 @@ def remote_accounts(
 
 def commands_of(settings: Settings) -> tuple[CommandSpec, ...]:
     """The commands to register with the platforms of a configuration."""
-    return offered_commands(
+    commands = offered_commands(
         with_memory=settings.memory.enabled,
         with_approvals=settings.access.admission == "approved",
         with_console=settings.console.enabled,
     )
+    return tuple(command.shown(ENGLISH) for command in commands)
 
 
 def offered_commands(

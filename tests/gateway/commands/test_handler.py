@@ -27,6 +27,7 @@ from gateway.policy.decision import Decision
 from gateway.policy.rate_limits import COMMAND_RESERVE, COMMANDS_TOGETHER, RateLimits
 from gateway.ports import Capabilities
 from gateway.ports.memory import Caller, NoMemory
+from gateway.render import with_commands
 from gateway.stores.conversations import Conversations
 from gateway.turn.services import Policies
 from tests.support.adapter import RecordingAdapter
@@ -157,7 +158,39 @@ async def test_help_lists_the_commands() -> None:
     async with gateway() as g:
         await g.take(command("help"), command("start"))
         assert g.texts[0] == g.texts[1]
-        assert all(f"/{name}" in g.texts[0] for name in ("ask", "context", "clear", "stop"))
+        assert all(f"/{name}" in g.texts[0] for name in ("ask", "clear", "language", "stop"))
+        assert "/context" not in g.texts[0]
+        await g.take(command("help", "more"), received("Help more!", message_id="m1"))
+        assert g.texts[2] == g.texts[3]
+        assert all(f"/{name}" in g.texts[2] for name in ("context", "task"))
+        assert not g.model.requests
+
+
+async def test_the_button_of_the_help_shows_the_further_commands() -> None:
+    async with gateway(capabilities=BUTTONS) as g:
+        await g.take(command("help"))
+        assert [button.label for button in g.adapter.sent[-1].buttons] == ["More commands"]
+        await press(g, "More commands")
+        assert "/context" in g.texts[-1]
+
+
+async def test_the_help_shows_the_commands_of_the_persons_role() -> None:
+    roles = RolePolicy(operators=frozenset({"olga"}))
+    policies = Policies(access=AccessPolicy(admission="approved"), roles=roles)
+    allowed = AccessPolicy(admission="approved", allowed_users=frozenset({"ada"}))
+    async with gateway(policies=replace(policies, access=allowed)) as g:
+        await g.take(command("help"), command("help", by=MessageAuthor("olga", "Olga")))
+        assert "/approve" not in g.texts[0]
+        assert "/approve" in g.texts[1]
+
+
+async def test_commands_can_be_tapped_where_the_platform_allows_it() -> None:
+    """Outside code: a command with an argument stays code, which people copy."""
+    for taps in (True, False):
+        can = Capabilities(tappable_commands=taps)
+        assert with_commands("`/help` and `/approve ID`", can) == (
+            "/help and `/approve ID`" if taps else "`/help` and `/approve ID`"
+        )
 
 
 async def test_a_question_by_command_is_a_question_without_the_command() -> None:
