@@ -326,6 +326,7 @@ class CommandHandler:
         if reply.forgets:
             self._services.deliverer.expiring.forget_person(str(turn.asker.who.person))
             self._services.readers.forget(turn.asker.who.tenant, turn.asker.person)
+            self._services.disclosure.forget(turn.asker.who.tenant, turn.asker.person)
         gone = press is not None and not reply.leaves_buttons
         after = buttons_gone(turn, press) if gone and press is not None else ()
         await self._pipeline.reply(turn, reply, "answered", after)

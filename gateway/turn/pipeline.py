@@ -46,11 +46,18 @@ from gateway.turn.admission import (
 from gateway.turn.assemble import assemble
 from gateway.turn.attachments import read_attachments
 from gateway.turn.audit import AuditedTools, audit
+from gateway.turn.disclosure import A_PROGRAM
 from gateway.turn.generate import generate
 from gateway.turn.history_and_summary import read_history
 from gateway.turn.lateness import doubt_first, expired_reply, note_lateness, with_age
 from gateway.turn.memory import open_memory, recall, remember
-from gateway.turn.render import filter_answer, render_answer, screened_reply, settle_task
+from gateway.turn.render import (
+    filter_answer,
+    is_first_contact,
+    render_answer,
+    screened_reply,
+    settle_task,
+)
 from gateway.turn.save import report, save, settle
 from gateway.turn.services import Policies, Services
 from gateway.turn.slots import NO_WAIT
@@ -215,9 +222,12 @@ class Pipeline:
         said, reply = reply, reply.shown(turn.language_of(alone=bool(reply.private_to)))
         markdown = with_commands(reply.markdown, turn.connected.manifest.capabilities)
         reply = replace(reply, markdown=with_age(turn, markdown))
+        turn.forgets = reply.forgets
+        if reply.markdown and await is_first_contact(turn, self._services):
+            line = turn.language_of(alone=bool(reply.private_to)).shown(A_PROGRAM)
+            reply = replace(reply, markdown=f"{reply.markdown}\n\n{line}")
         reply = await screened_reply(turn, reply, self._services)
         reply = await typed_form(turn, reply, self._services, said.buttons)
-        turn.forgets = reply.forgets
         turn.outbound = address(
             turn.id,
             turn.place,

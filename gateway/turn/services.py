@@ -53,6 +53,7 @@ from gateway.stores.takeovers import TakeoverStore
 from gateway.stores.traces import Traces
 from gateway.stores.usage import UsageLedger
 from gateway.text import Language
+from gateway.turn.disclosure import Disclosure
 from gateway.turn.model_turn import TurnLimits
 from gateway.turn.readers import Readers
 from gateway.turn.slots import Slots, StorePlaces
@@ -196,6 +197,8 @@ class Services:
     owner_claims: OwnerClaims | None = None
     readers: Readers = field(default_factory=Readers)
     """The languages of people."""
+    disclosure: Disclosure = field(default_factory=Disclosure)
+    """First contacts."""
 
     @property
     def policies(self) -> Policies:

@@ -203,6 +203,7 @@ KINDS: Final[Mapping[str, Sentence]] = {
     "people_projects": text("projects that you were seen in"),
     "people_choices": text("your settings"),
     "people_names": text("your name, as operators read it"),
+    "first_contacts": text("places in which I told you that I am a program"),
     "people_languages": text("your language"),
     "person_tokens": text("tokens for your own programs"),
     "adapter_state": text("facts about your account on its platform, and open questions to you"),

@@ -75,6 +75,7 @@ TABLES: Final = frozenset(
         "admissions",
         "pairing_requests",
         "approvers",
+        "first_contacts",
         "people_languages",
         "console_sessions",
         "console_links",
