@@ -119,25 +119,25 @@ def remote_accounts(
 
 def commands_of(settings: Settings) -> tuple[CommandSpec, ...]:
     """The commands to register with the platforms of a configuration."""
-    commands = offered_commands(
+    return offered_commands(
         with_memory=settings.memory.enabled,
         with_approvals=settings.access.admission == "approved",
         with_console=settings.console.enabled,
     )
-    return tuple(command.shown(ENGLISH) for command in commands)
 
 
 def offered_commands(
     *, with_memory: bool, with_approvals: bool = True, with_console: bool = True
 ) -> tuple[CommandSpec, ...]:
-    """The commands to register with the platforms: the gateway's, and those of parts that are
-    on."""
-    return (
+    """The commands to register with the platforms, in English: the gateway's, and those of parts
+    that are on."""
+    commands = (
         *REGISTERED,
         *((APPROVE,) if with_approvals else ()),
         *(SPECS if with_memory else ()),
         *((CONSOLE,) if with_console else ()),
     )
+    return tuple(command.shown(ENGLISH) for command in commands)
 
 
 class ShownConversations:
