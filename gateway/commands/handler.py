@@ -325,6 +325,8 @@ class CommandHandler:
             reply = replace(reply, private_to=private_reader(turn))
         if reply.forgets:
             self._services.deliverer.expiring.forget_person(str(turn.asker.who.person))
+            self._services.admissions.changed()
+            await self._services.admissions.refresh()  # an owner by code is none any more
             self._services.readers.forget(turn.asker.who.tenant, turn.asker.person)
             self._services.disclosure.forget(turn.asker.who.tenant, turn.asker.person)
         gone = press is not None and not reply.leaves_buttons

@@ -34,8 +34,9 @@ Level = Literal["user", "channel", "workspace", "reserve"]
 
 
 class RateLimits(Section):
-    """Limits of questions per minute; 0 removes a limit. Commands and buttons that ask no model take
-    nothing from them; a person may use 20 a minute, or `user_per_minute` if that is higher."""
+    """Limits of questions per minute; 0 removes a limit. Commands and buttons that ask no model
+    take nothing from them; a person may use 20 a minute, or `user_per_minute` if that is higher.
+    """
 
     user_per_minute: int = Field(default=5, ge=0, le=10_000)
     """Questions of one person."""

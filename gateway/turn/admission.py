@@ -21,6 +21,7 @@ from gateway.policy.rate_limits import BucketRule, RateLimits, command_rules, ru
 from gateway.policy.refusals import NOT_PASSED_ON, READABLE, Sharing, sharing_of
 from gateway.ports import kept_ids
 from gateway.turn.metering import Meter
+from gateway.turn.readers import place_language
 from gateway.turn.services import Services
 from gateway.turn.takeover import is_silenced
 from gateway.turn.turn_context import TurnContext
@@ -37,6 +38,8 @@ async def identify(turn: TurnContext, services: Services) -> Decision:
     turn.asker.language = await services.readers.language(
         languages, who.tenant, turn.asker.person, turn.place, told
     )
+    if of_place := place_language(languages, turn.place):
+        await languages.loaded(of_place)
     return Decision("identity", True, who.role.value, "outside" if who.outside else "")
 
 

@@ -227,7 +227,7 @@ class Services:
         try:
             tenant = self.extensions.tenant_of(notice.place, identity_of(notice.person))
         except TenantUnknown:
-            return languages.named(languages.default)
+            return await languages.loaded(languages.default)
         return await self.readers.language(languages, tenant, notice.person, notice.place)
 
     def under(self, policies: Policies) -> "Services":

@@ -17,7 +17,7 @@ from memory.commands import memories as browsing
 from memory.commands.agents import SPEC as AGENTS_SPEC
 from memory.commands.agents import AgentCommands
 from memory.commands.documents import DocumentCommands, SyncProblem
-from memory.commands.forget import ForgetCommands
+from memory.commands.forget import ForgetCommands, means_everything
 from memory.commands.handoffs import HandoffCommands
 from memory.commands.link import LinkCommands
 from memory.commands.memories import MemoryLists
@@ -28,7 +28,7 @@ from memory.commands.open_questions import (
     Questions,
     answered_in,
 )
-from memory.commands.privacy import YES, Erasure, chosen, imported
+from memory.commands.privacy import YES, Erasure, chosen, has_approval, imported
 from memory.commands.project import ProjectCommands
 from memory.knowledge.access import KnowledgeReader
 from memory.knowledge.bindings import RoomBindings
@@ -160,7 +160,7 @@ class MemoryCommands:
         self._commands: Mapping[str, Command] = {
             "remember": self._remember,
             "memories": self._memories,
-            "forget": self._forgetting.ask,
+            "forget": self._forget,
             "privacy": self._privacy,
             "undo": self._undo,
             "project": self._projects.run,
@@ -237,6 +237,12 @@ class MemoryCommands:
             return Reply(browsing.kept(result), buttons)
         return Reply(browsing.noted_below(browsing.kept(result), planned), buttons)
 
+    async def _forget(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
+        if not means_everything(text):
+            return await self._forgetting.ask(handle, caller, text)
+        asked = await self._ask_to_erase(handle, caller)
+        return replace(asked, markdown=paragraphs(asked.markdown, texts.ONLY_A_TOPIC))
+
     async def _memories(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
         if text.casefold() == "review":
             return await browsing.review(handle, caller)
@@ -292,7 +298,8 @@ class MemoryCommands:
         person, channel = str(caller.principal.person), channel_of(caller.place)
         question = OpenQuestion("erase", person, channel=channel)
         buttons = await self._questions.ask(caller.id, question, YES)
-        asked = link_texts.erase_asked(await handle.privacy.linked())
+        approved = await has_approval(handle)
+        asked = link_texts.erase_asked(await handle.privacy.linked(), approved=approved)
         return Reply(asked, buttons, buttons_until=caller.at + VALID_FOR)
 
     async def _settle(self, handle: MemoryHandle, caller: Caller, question: OpenQuestion) -> Reply:

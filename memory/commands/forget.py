@@ -46,6 +46,30 @@ FORGET_PAGE: Final = text("Forget this? ({first}-{last} of {total})")
 FORGET_LAST: Final = text("Forget this? ({last} of {total})")
 
 
+_EVERYTHING: Final = frozenset(
+    {
+        *("everything", "all", "alles", "tout", "todo", "tudo", "tutto", "wszystko"),
+        *("hepsini", "всё", "все", "усе", "كل", "सब", "すべて", "全て", "全部", "모두", "전부"),
+    }
+)
+_AROUND: Final = frozenset(
+    {
+        *("about", "of", "that", "what", "the", "please", "stored", "know", "learned"),
+        *("i", "me", "my", "it", "you", "your", "memories", "memory", "data", "have", "we", "said"),
+        *("über", "mich", "de", "moi", "sobre", "mí", "mim", "su", "di", "me", "o", "mnie"),
+        *("обо", "мне", "про", "мене", "شيء", "عني", "कुछ"),
+    }
+)
+"""Words that name no subject beside such a word. In any other words, the answer about nothing found
+leads to the erasure as well."""
+
+
+def means_everything(text: str) -> bool:
+    """Return True for a topic that is no subject, such as "everything about me"."""
+    words = {word.strip(".,!?\"'`*“”") for word in text[:MAX_TOPIC].casefold().split()}
+    return not _EVERYTHING.isdisjoint(words) and words <= _AROUND | _EVERYTHING
+
+
 class PageButton(Struct, frozen=True):
     """A choice of another page; `number` counts from 1."""
 
@@ -141,7 +165,7 @@ class ForgetCommands:
         if not matches.items:
             several = len(topic.split()) > 1
             nothing = texts.NOTHING_WITH_ALL if several else texts.NOTHING_TO_FORGET
-            said = paragraphs(nothing, await _in_soul(handle, caller, topic))
+            said = paragraphs(nothing, await _in_soul(handle, caller, topic), texts.OR_EVERYTHING)
             return Reply(_with_aside(handle, caller, said))
         most = fitting([item.refs for item in matches.items])
         items = matches.items[:most]

@@ -113,6 +113,14 @@ ERASED_OF_OPERATOR: Final = counted(
     "an operator, took their conversations over or decided about their proposals, they keep the "
     "record of it, with your id. If you write to me again, we begin anew.",
 )
+APPROVAL_GOES: Final = text(
+    "Your approval goes with it: where I answer only people who are approved, you need a new one "
+    "afterwards, and an owner by an owner code needs a new code."
+)
+APPROVAL_GONE: Final = text(
+    "Your approval is gone too: where I answer only people who are approved, you need a new one. "
+    "If you were an owner by an owner code, you need a new code."
+)
 ERASED_ELSEWHERE: Final = text(
     "The account {side} has erased everything I kept about it, and is no longer linked with this "
     "one. What I keep about this account is still here."
@@ -164,11 +172,11 @@ def separated(sides: Sequence[Linked]) -> Text:
     return paragraphs(SEPARATED, listed(sides), SEPARATED_MEANS)
 
 
-def erase_asked(others: Sequence[Linked]) -> Text:
-    """Return the question before everything is erased; `others` are linked accounts."""
-    if not others:
-        return ERASE_ASKED
-    return paragraphs(ERASE_ASKED, ERASE_LINKED, listed(others))
+def erase_asked(others: Sequence[Linked], *, approved: bool) -> Text:
+    """Return the question before everything is erased; `others` are linked accounts. `approved`:
+    an approval is among what is erased."""
+    linked = (ERASE_LINKED, listed(others)) if others else ()
+    return paragraphs(ERASE_ASKED, APPROVAL_GOES if approved else None, *linked)
 
 
 def erased_elsewhere(side: LinkSide) -> Text:
@@ -176,10 +184,12 @@ def erased_elsewhere(side: LinkSide) -> Text:
     return paragraphs(ERASED_ELSEWHERE.of(side=in_short(side)), ERASE_THAT_TOO)
 
 
-def erased(count: int, *, operated: bool) -> Text:
+def erased(count: int, *, operated: bool, approved: bool) -> Text:
     """Return the confirmation, with the number of deleted entries. `operated`: they are an
-    operator, so that other people may keep records of what they did."""
-    return (ERASED_OF_OPERATOR if operated else ERASED).of(count=count)
+    operator, so that other people may keep records of what they did; `approved`: an approval was
+    among the entries."""
+    done = (ERASED_OF_OPERATOR if operated else ERASED).of(count=count)
+    return paragraphs(done, APPROVAL_GONE if approved else None)
 
 
 def described(side: LinkSide) -> Text:

@@ -182,6 +182,12 @@ class Erased(Struct, frozen=True):
     reply: Reply
 
 
+async def has_approval(handle: MemoryHandle) -> bool:
+    """Return True if an approval of this account is among what is stored. Raises
+    `StoreUnavailable`."""
+    return dict(await handle.privacy.counts()).get("admissions", 0) > 0
+
+
 class Erasure(Struct, frozen=True):
     """Erases without a further question."""
 
@@ -190,6 +196,7 @@ class Erasure(Struct, frozen=True):
     async def run(self, handle: MemoryHandle, caller: Caller) -> Erased:
         """Erase this identity; the notices of the answer ask its linked identities if theirs shall
         be erased too. Raises `StoreUnavailable`."""
+        approved = await has_approval(handle)
         gone, others = await handle.erasure.erase_all(caller.id)
         told = link_texts.erased_elsewhere(side_of(caller))
         notices = []
@@ -202,7 +209,6 @@ class Erasure(Struct, frozen=True):
             until = caller.at + ASKED_ELSEWHERE
             notices.append(Notice(other.person, other.place, told, buttons, until))
         operated = caller.principal.role.at_least(Role.OPERATOR)
-        reply = Reply(
-            link_texts.erased(gone, operated=operated), notices=tuple(notices), forgets=True
-        )
+        said = link_texts.erased(gone, operated=operated, approved=approved)
+        reply = Reply(said, notices=tuple(notices), forgets=True)
         return Erased(gone, reply)

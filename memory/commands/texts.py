@@ -78,6 +78,10 @@ KNOWN: Final = text("I know that already.")
 ONLY_PRIVATE: Final = text(
     "Please ask me that in a direct message, where nobody else reads the answer."
 )
+ONLY_A_TOPIC: Final = text(
+    "To forget only one subject, write it after the command: `/forget my old address`."
+)
+OR_EVERYTHING: Final = text("`/privacy erase` deletes everything that I store about you.")
 NOTHING_TO_FORGET: Final = text(
     "I remember nothing about that. `/memories` shows what I remember, with the ids."
 )

@@ -90,7 +90,9 @@ async def test_forget_deletes_pending_memories_too() -> None:
         question = await say(rig, "/forget Rome")
         assert (await press(rig, question, "Forget")).markdown == "I deleted 1 item."
         assert await ada.review.waiting() == []
-        assert (await say(rig, "/forget Rome")).markdown == texts.NOTHING_TO_FORGET.english
+        again = (await say(rig, "/forget Rome")).markdown
+        assert texts.NOTHING_TO_FORGET.english in again
+        assert "`/privacy erase`" in again
 
 
 async def test_forget_can_be_cancelled_and_accepts_an_id() -> None:
@@ -115,6 +117,28 @@ async def test_privacy_shows_exports_and_erases_data() -> None:
         surely = await press(rig, await say(rig, "/privacy erase"), "Erase")
         assert "erased" in (await press(rig, surely, "Yes")).markdown
         assert "nothing" in (await say(rig, "/memories")).markdown
+
+
+@pytest.mark.parametrize(
+    "topic", ["everything", "All of it!", "everything you know about me", "alles über mich", "全部"]
+)
+async def test_to_forget_everything_is_the_erasure(topic: str) -> None:
+    async with memory_rig() as rig:
+        await say(rig, "/remember I prefer tabs")
+        asked = await say(rig, f"/forget {topic}")
+        assert "everything" in asked.markdown
+        assert "`/forget my old address`" in asked.markdown
+        surely = await press(rig, asked, "Erase")
+        assert "I prefer tabs" in (await say(rig, "/memories")).markdown, "two presses erase"
+        assert "erased" in (await press(rig, surely, "Yes")).markdown
+        assert "nothing" in (await say(rig, "/memories")).markdown
+
+
+@pytest.mark.parametrize("topic", ["all hands meeting", "everything at work", "me", "I know"])
+async def test_a_subject_is_not_everything(topic: str) -> None:
+    async with memory_rig() as rig:
+        await say(rig, "/remember everything at work is about the all hands meeting")
+        assert not (await say(rig, f"/forget {topic}")).markdown.startswith("Erase")
 
 
 async def bring(rig: Rig, data: bytes | None, name: str = "ada", problem: str = "") -> Reply:

@@ -99,7 +99,7 @@ async def test_all_words_of_a_topic_are_required(rig: Rig) -> None:
     assert "moon" not in question.markdown
     assert (await press(rig, question, "Forget")).markdown == "I deleted 1 item."
     assert await remembered(rig) == {"my dog likes snow", "Luna is a moon too"}
-    assert (await say(rig, "/forget dog moon")).markdown == texts.NOTHING_WITH_ALL.english
+    assert texts.NOTHING_WITH_ALL.english in (await say(rig, "/forget dog moon")).markdown
 
 
 async def test_conversations_and_waiting_turns_are_forgotten_too(
@@ -310,7 +310,7 @@ async def test_the_history_of_other_people_is_never_searched(
     await conversations.append(
         KEY, [StoredTurn("b1", "user", "Luna of Bob", at, "telegram:main:bob")]
     )
-    assert (await say(rig, "/forget Luna")).markdown == texts.NOTHING_TO_FORGET.english
+    assert texts.NOTHING_TO_FORGET.english in (await say(rig, "/forget Luna")).markdown
     result = await rig.memory.for_principal(rig.caller("bob"))
     assert len((await result.erasure.matches("Luna")).items) == 1
 
