@@ -23,6 +23,7 @@ ParleyError
 ├── TenantUnknown             the tenant cannot be determined
 ├── TakenOver                 an operator answers the conversation: the turn was not stored
 └── BadInput                  the input is invalid; has its place and the reason
+    ├── UsageError            the same for the command line and programs, in English
     ├── NotFound              the named thing does not exist, or is not accessible
     └── MemoryUnavailable     a memory backend did not do what was asked
 
@@ -35,7 +36,7 @@ Adapters and providers raise; only the core decides whether to try again.
 from collections.abc import Sequence
 
 from db.errors import StoreUnavailable as StoreUnavailable  # noqa: PLC0414 - a part of this tree
-from gateway.text import Unconverted
+from gateway.text import NO_TEXT, Text, Unconverted, verbatim
 
 
 class ParleyError(Exception):
@@ -209,11 +210,20 @@ class BadInput(ParleyError):
 
     code = "refused"
 
-    def __init__(self, text: Unconverted = "", *, code: str = "", where: str = "") -> None:
+    def __init__(self, text: Unconverted = NO_TEXT, *, code: str = "", where: str = "") -> None:
         super().__init__(str(text))
-        self.text = text
+        # Extensions of others may give English words.
+        self.text: Text = verbatim(text) if isinstance(text, str) else text
         self.code = code or self.code
         self.where = where
+
+
+class UsageError(BadInput):
+    """Input of the command line, of a program or of an agent cannot be used; English words for
+    whoever wrote it."""
+
+    def __init__(self, words: str, *, code: str = "", where: str = "") -> None:
+        super().__init__(verbatim(words), code=code, where=where)
 
 
 class NotFound(BadInput):

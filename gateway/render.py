@@ -2,6 +2,7 @@
 and addresses them as sends."""
 
 import asyncio
+import re
 from functools import lru_cache
 from typing import Final
 
@@ -13,6 +14,7 @@ from gateway.markdown.tree import Document
 from gateway.markdown.unfinished import close_unfinished
 from gateway.message import Button, Outbound, OutboundFile, Part, Place, Reply, send_key
 from gateway.platforms import discover, renderer_of
+from gateway.ports import Capabilities
 
 DIRECT: Final = 500
 """Characters that are rendered at once: the worst known text takes 80 us for each of them, and to
@@ -74,6 +76,15 @@ async def render_unfinished(markdown: str, renderer: Renderer) -> list[Part]:
 def _installed(platform: str) -> Renderer:
     """Return the renderer of an installed platform. Raises `LookupError` if it is not installed."""
     return renderer_of(discover().manifests[platform])
+
+
+_ALONE: Final = re.compile(r"`(/[a-z]{1,32})`")
+
+
+def with_commands(markdown: str, can: Capabilities) -> str:
+    """Return a text of the program as a platform shows its commands: outside code, where one can
+    tap them there."""
+    return _ALONE.sub(r"\1", markdown) if can.tappable_commands else markdown
 
 
 def address(

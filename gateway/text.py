@@ -15,7 +15,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias, final
 
-from msgspec import Struct
+from msgspec import DecodeError, Struct, json
 
 from gateway.languages.formats import Formats, formats_of
 
@@ -49,9 +49,13 @@ class _Shown(Struct, frozen=True):
 
 @final
 class Verbatim(_Shown, frozen=True, tag="verbatim"):
-    """Words of people, ids and markup, which are the same in every language."""
+    """Words of people, ids and markup, which are the same in every language. An empty one is
+    false."""
 
     markdown: str
+
+    def __bool__(self) -> bool:
+        return bool(self.markdown)
 
 
 @final
@@ -114,10 +118,13 @@ class Sentence(_Shown, frozen=True, tag="sentence"):
 
 @final
 class Joined(_Shown, frozen=True, tag="joined"):
-    """Texts one after another."""
+    """Texts one after another; false if all of them are empty."""
 
     parts: "tuple[Text, ...]"
     separator: str = ""
+
+    def __bool__(self) -> bool:
+        return any(self.parts)
 
 
 Text: TypeAlias = Sentence | Verbatim | Joined
@@ -155,6 +162,29 @@ def verbatim(markdown: str, /) -> Verbatim:
 def joined(parts: Iterable[Text], separator: str = "") -> Joined:
     """Return several texts as one."""
     return Joined(tuple(parts), separator)
+
+
+NO_TEXT: Final = Verbatim("")
+"""Nothing to say."""
+_STORED: Final = '{"type":'
+"""The beginning of every text in JSON."""
+
+
+def as_json(text: Text, /) -> str:
+    """Return a text as it is stored, to be shown later in the language of its reader."""
+    return json.encode(text).decode()
+
+
+def from_json(stored: str, /) -> Text:
+    """Return a stored text. What earlier versions stored is English words, which stay as they
+    are."""
+    if not stored.startswith(_STORED):
+        return Verbatim(stored)
+    try:
+        decoded: Text = json.decode(stored, type=Text)
+    except DecodeError:
+        return Verbatim(stored)
+    return decoded
 
 
 SECONDS: Final = counted("{count} second", "{count} seconds")

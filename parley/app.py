@@ -38,6 +38,7 @@ from gateway.ports.processes import ProcessReport
 from gateway.ports.queues import Dispatcher
 from gateway.ports.traces import Trace
 from gateway.store_retry import StoreRetry
+from gateway.turn.disclosure import Disclosure
 from gateway.turn.pipeline import Pipeline
 from gateway.turn.readers import Readers
 from gateway.turn.services import CurrentPolicies, Services
@@ -565,6 +566,7 @@ class App:
             pairing=access.pairing,
             owner_claims=access.claims,
             readers=Readers(self.storage.people_languages, self._clock),
+            disclosure=Disclosure(self.storage.first_contacts, self._clock),
         )
 
     def _deliverer(self, connected: Accounts, observer: Observer) -> Deliverer:

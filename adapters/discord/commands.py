@@ -1,6 +1,8 @@
 """Slash commands, registered only when they changed: Discord limits registrations a day."""
 
-from typing import Final
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
 
 from discord.http import HTTPClient
 
@@ -62,22 +64,54 @@ def _same(actual: JsonObject | None, expected: JsonObject) -> bool:
     return True
 
 
+class Registered(NamedTuple):
+    """The result of a registration."""
+
+    changed: bool
+    ids: Mapping[str, str]
+    """The ids of the commands by their names."""
+
+
 async def register(
     http: HTTPClient, application_id: str, guild_id: str, commands: tuple[CommandSpec, ...]
-) -> bool:
-    """Register the commands, if they changed; True when they did.
+) -> Registered:
+    """Register the commands, if they changed.
 
     With a `guild_id` they are registered for that server only. Raises discord.py's errors.
     """
     expected = definitions(commands, everywhere=not guild_id)
-    if same(await registered(http, application_id, guild_id), expected):
-        return False
+    now = await registered(http, application_id, guild_id)
+    if same(now, expected):
+        return Registered(False, _ids(now))
     payload: list[object] = list(expected)
-    if guild_id:
+    made: object = (
         await http.bulk_upsert_guild_commands(application_id, guild_id, payload)  # type: ignore[arg-type]  # the library's own TypedDict
-    else:
-        await http.bulk_upsert_global_commands(application_id, payload)  # type: ignore[arg-type]  # the library's own TypedDict
-    return True
+        if guild_id
+        else await http.bulk_upsert_global_commands(application_id, payload)  # type: ignore[arg-type]  # the library's own TypedDict
+    )
+    return Registered(True, _ids(objects(made)))
+
+
+def _ids(commands: Iterable[JsonObject]) -> Mapping[str, str]:
+    return {str(one["name"]): str(one["id"]) for one in commands if one.get("id")}
+
+
+_COMMAND: Final = re.compile(r"(?<!`)`/([a-z]{1,32})`(?!`)")
+
+
+def with_mentions(content: str, ids: Mapping[str, str], limit: int) -> str:
+    """Return a message in which people can press the registered commands: Discord shows
+    `</name:id>` as one. A message with a code block, or that would have more than `limit`
+    characters, stays as it is."""
+    if not ids or "```" in content:
+        return content
+
+    def mention(found: re.Match[str]) -> str:
+        id_ = ids.get(found[1])
+        return f"</{found[1]}:{id_}>" if id_ else found[0]
+
+    with_them = _COMMAND.sub(mention, content)
+    return with_them if len(with_them) <= limit else content
 
 
 async def registered(http: HTTPClient, application_id: str, guild_id: str) -> list[Definition]:

@@ -6,10 +6,12 @@ from discord.http import Route
 
 from adapters.discord import doctor
 from adapters.discord.client import RestClient, fetch_file
+from adapters.discord.commands import with_mentions
 from adapters.discord.errors import RequestRefused
 from adapters.discord.interactions import ORIGINAL, handle_of
 from adapters.discord.manifest import MANIFEST, DiscordSettings, live_style
 from adapters.discord.message_text import GUEST
+from adapters.discord.render import MAX_MESSAGE
 from adapters.discord.send import (
     NO_BUTTONS,
     channel_body,
@@ -19,12 +21,14 @@ from adapters.discord.send import (
     message_route,
     messages_route,
     reaction_route,
+    text_of,
 )
 from adapters.discord.socket import GatewayConnection
 from adapters.discord.thread import DiscordThreads
 from adapters.shared.connection import AccountAdapter
 from adapters.shared.json_readers import as_mapping, identifier, integer, iso_time, text
 from gateway.errors import Ambiguous, Permanent, Transient
+from gateway.immutable import replace
 from gateway.message import Attachment, Outbound, Place, Receipt
 from gateway.people import Audience
 from gateway.ports import Check, EventSink, Liveness, LiveStyle, LiveView, ThreadMessages
@@ -62,6 +66,7 @@ class DiscordAdapter(AccountAdapter[DiscordSettings]):
     async def send(self, outbound: Outbound) -> Receipt:
         """Send one part or file, once. Raises a `DeliveryError`."""
         connection = self._connected()
+        outbound = self._with_mentions(outbound, connection)
         handle = handle_of(outbound)
         if handle is not None and outbound.is_empty:
             await connection.responses.dismiss(handle)
@@ -73,6 +78,14 @@ class DiscordAdapter(AccountAdapter[DiscordSettings]):
             if filled is not None:
                 return _receipt(filled)
         return await self._post(connection.rest, outbound)
+
+    def _with_mentions(self, outbound: Outbound, connection: GatewayConnection) -> Outbound:
+        """Return the send with its commands as people press them, where they are registered."""
+        part, server = outbound.part, self._settings.guild_id
+        if part is None or server not in ("", outbound.place.workspace_id):
+            return outbound
+        content = with_mentions(text_of(part), connection.command_ids, MAX_MESSAGE)
+        return replace(outbound, part=replace(part, payload=content))
 
     async def clear_buttons(self, outbound: Outbound) -> None:
         """Remove the buttons of a message of the bot. Raises a `DeliveryError`."""

@@ -80,6 +80,8 @@ class GatewayConnection:
         self._deadline: asyncio.TimerHandle | None = None
         self.usable = False
         """True while REST calls can be made: from the login to the end."""
+        self.command_ids: Mapping[str, str] = {}
+        """The ids of the registered commands by their names."""
 
     async def open(self) -> None:
         """Log in, register the commands, connect. Raises `StartError`."""
@@ -147,12 +149,13 @@ class GatewayConnection:
             return
         try:
             application_id = str(self.client.application_id)
-            changed = await register(self.client.http, application_id, guild_id, commands)
+            done = await register(self.client.http, application_id, guild_id, commands)
         except discord.DiscordException as error:
             self._context.count("commands_not_registered", "discord")
             log.warning("commands_not_registered", platform="discord", error=error)
         else:
-            if changed:
+            self.command_ids = done.ids
+            if done.changed:
                 log.info("commands_registered", platform="discord", guild=guild_id or "all")
 
     async def _wait_ready(self, run: asyncio.Task[None]) -> None:

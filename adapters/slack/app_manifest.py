@@ -94,9 +94,10 @@ def app_manifest(
 def _slash_command(command: CommandSpec) -> dict[str, object]:
     described: dict[str, object] = {
         "command": f"/{command.name}",
-        "description": command.description,
+        "description": str(command.description),
         "should_escape": True,
     }
     if command.takes_arguments:
-        described["usage_hint"] = f"[{command.argument_help or command.argument_name}]"
+        argument = str(command.argument_help or command.argument_name)
+        described["usage_hint"] = f"[{argument}]"
     return described

@@ -88,6 +88,7 @@ MANIFEST: Final = AdapterManifest(
     settings=TelegramSettings,
     capabilities=Capabilities(
         max_buttons=100,
+        tappable_commands=True,
     ),
     abilities=(CanType, CanFetchFiles, CanReact, CanCheckMembership, CanClearButtons),
     renderer="adapters.telegram.render:render",

@@ -185,7 +185,7 @@ def _mcp() -> Iterator[str]:
 def _chat() -> Iterator[str]:
     yield _CHAT
     commands = (*COMMANDS, APPROVE, *SPECS, CONSOLE)
-    rows = [(code(f"/{one.name}"), _role(one.allowed), one.description) for one in commands]
+    rows = [(code(f"/{one.name}"), _role(one.allowed), str(one.description)) for one in commands]
     yield from table(("Command", "Role", "Purpose"), rows)
 
 

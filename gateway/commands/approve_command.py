@@ -7,7 +7,7 @@ from gateway.errors import BadInput
 from gateway.message import Choice, Reply
 from gateway.pairing.requests import BREAK, NOT_APPROVED, Pairing, code_span, described
 from gateway.people import Audience, PersonId, Role
-from gateway.policy.pairing_codes import MAX_TYPED
+from gateway.policy.pairing_codes import MAX_TYPED, pairing_code_in, pairing_code_within
 from gateway.ports.admissions import Admission, PairingRequest
 from gateway.text import Moment, Text, counted, joined, label, text, verbatim
 from gateway.turn.access_notices import PREFIX, AccessNotices, decision_buttons
@@ -58,6 +58,9 @@ APPROVED_FOOT: Final = text(
     "`/approve revoke ID` takes an approval back, also from linked accounts. People whom the "
     "configuration names are not in this list."
 )
+# Translators: {request} is a person with the end and the ID of the request.
+WHOSE_CODE: Final = text("This code belongs to {request}.")
+WHICH: Final = text("Do you approve this person?")
 WAITS: Final = text("{who}, until {until}, ID {id}")
 MORE: Final = counted("and {count} more", "and {count} more")
 AND_MORE: Final = text(
@@ -88,7 +91,10 @@ async def run_approve(turn: TurnContext, arguments: str, services: Services) -> 
         return await revoke(turn, rest, pairing, services)
     reject = first.lower() == "reject"
     typed = rest if reject else arguments
-    request = await pairing.find(turn.asker.who.tenant, typed, str(turn.asker.who.person))
+    tenant, person = turn.asker.who.tenant, str(turn.asker.who.person)
+    if within := code_beside_words(typed):
+        return _asked(await pairing.find(tenant, within, person))
+    request = await pairing.find(tenant, typed, person)
     return await _decide(turn, request, not reject, pairing, services)
 
 
@@ -134,6 +140,18 @@ def _listed(waiting: list[PairingRequest]) -> Reply:
     until = min(one.until for one in waiting[:MAX_WAITING])
     said = joined((WAITING_HEAD, lines, WAITING_FOOT), BREAK)
     return Reply(said, _buttons(waiting), buttons_until=until)
+
+
+def code_beside_words(typed: str) -> str:
+    """Return the code in a sentence, whose other words may say the opposite of an approval; empty
+    for a code alone."""
+    return "" if pairing_code_in(typed) else pairing_code_within(typed)
+
+
+def _asked(request: PairingRequest) -> Reply:
+    """Return the question about the person whose code stands in a sentence."""
+    said = joined((WHOSE_CODE.of(request=_waiting_line(request)), WHICH), BREAK)
+    return Reply(said, decision_buttons(request.id), buttons_until=request.until)
 
 
 def _waiting_line(one: PairingRequest) -> Text:

@@ -16,52 +16,83 @@ from gateway.policy.history_redaction import redact_name
 from gateway.ports import Capabilities, CommandSpec
 from gateway.ports.memory import Caller
 from gateway.ports.rights import IN_CHAT, in_chat
-from gateway.text import Text, label, text, verbatim
+from gateway.text import Text, described, label, text, verbatim
 from gateway.turn.services import Services
 
+ASKS = "ask"
+"""The only command that asks the model."""
 HELP = "help"
 START = "start"
 
 REGISTERED = (
-    CommandSpec("ask", "Ask the AI a question", takes_arguments=True, allowed=IN_CHAT),
-    CommandSpec("context", "Show current conversation context", allowed=IN_CHAT),
-    CommandSpec("clear", "Clear conversation history", deletes=True, allowed=IN_CHAT),
+    CommandSpec(
+        ASKS,
+        described("Ask the AI a question"),
+        takes_arguments=True,
+        allowed=IN_CHAT,
+        help_group="first",
+    ),
+    CommandSpec("context", described("Show current conversation context"), allowed=IN_CHAT),
+    CommandSpec(
+        "clear",
+        described("Clear conversation history"),
+        deletes=True,
+        allowed=IN_CHAT,
+        help_group="first",
+    ),
     CommandSpec(
         "task",
-        "Show, set or end this conversation's task",
+        described("Show, set or end this conversation's task"),
         takes_arguments=True,
         argument_name="task",
         argument_optional=True,
-        argument_help="a text, or: end",
+        argument_help=described("a text, or: end"),
         allowed=IN_CHAT,
     ),
     CommandSpec(
         "language",
-        "Choose the language in which you write to me",
+        described("Choose the language in which you write to me"),
         takes_arguments=True,
         argument_name="language",
         argument_optional=True,
-        argument_help="a language such as de, or: auto",
+        argument_help=described("a language such as de, or: auto"),
+        allowed=IN_CHAT,
+        help_group="first",
+    ),
+    CommandSpec(
+        "stop",
+        described("Stop the answer that is being written"),
+        allowed=IN_CHAT,
+        help_group="first",
+    ),
+    CommandSpec(
+        HELP,
+        described("Show what you can do"),
+        takes_arguments=True,
+        argument_name="what",
+        argument_optional=True,
+        argument_help=described("nothing, or: more"),
         allowed=IN_CHAT,
     ),
-    CommandSpec("stop", "Stop the answer that is being written", allowed=IN_CHAT),
-    CommandSpec(HELP, "Show what you can do", allowed=IN_CHAT),
 )
 """Commands that platforms suggest while a person types (the first three texts are the source's)."""
-UNLISTED = (CommandSpec(START, "Begin", allowed=IN_CHAT),)
+UNLISTED = (CommandSpec(START, described("Begin"), allowed=IN_CHAT),)
 """Handled, but not registered: Telegram sends /start unasked."""
 COMMANDS = REGISTERED + UNLISTED
 APPROVE = CommandSpec(
     "approve",
-    "Decide who may write to you",
+    described("Decide who may write to you"),
     takes_arguments=True,
     argument_name="code",
     argument_optional=True,
-    argument_help="a code, or: reject CODE, list, revoke ID",
+    argument_help=described("a code, or: reject CODE, list, revoke ID"),
     allowed=in_chat(Role.OPERATOR),
+    help_group="access",
 )
 """Offered where people need an approval (`access.admission: approved`)."""
-CONSOLE = CommandSpec("console", "Get a link to your console in the browser", allowed=IN_CHAT)
+CONSOLE = CommandSpec(
+    "console", described("Get a link to your console in the browser"), allowed=IN_CHAT
+)
 """Offered where the console is on (`console.enabled`)."""
 
 IN_THREADS: Final = text(
@@ -84,24 +115,8 @@ def threads_aside(name: str, place: Place, can: Capabilities, assistant_name: st
     return IN_THREADS.of(command=verbatim(f"`@{assistant_name} /{name}`"))
 
 
-def _usage(command: CommandSpec) -> str:
-    """Return a command with its arguments."""
-    return f"`/{command.name}`" + (f" ({command.argument_help})" if command.argument_help else "")
-
-
-def help_text(assistant_name: str, more: tuple[CommandSpec, ...] = ()) -> str:
-    """Return the text of /help and /start; `more` are commands beside the gateway's own."""
-    lines = [f"- {_usage(command)}: {command.description}" for command in (*REGISTERED, *more)]
-    return (
-        f"I'm **{assistant_name}**. Write to me directly, mention me in a channel, or reply to one "
-        "of my messages.\n\n" + "\n".join(lines) + "\n\n"
-        "If your app does not offer a command, write it to me as a message. `help` works without "
-        "the `/`."
-    )
-
-
 _WRITTEN: Final = re.compile(r"/([a-z]{1,32})(?:\s+(.*))?", re.DOTALL)
-_BARE: Final = re.compile(r"(stop|help)[.!?]*", re.IGNORECASE)
+_BARE: Final = re.compile(r"(stop|help)( more)?[.!?]*", re.IGNORECASE)
 """Commands that work without the slash: urgent ones, and `help`, because Slack reserves /help. They
 have no other meaning as a question to the model."""
 
@@ -118,8 +133,8 @@ def text_command(
     """
     text = content.strip()
     bare = _BARE.fullmatch(text)
-    if bare is not None:
-        name, arguments = bare.group(1).lower(), ""
+    if bare is not None and not (bare[2] and bare[1].lower() != HELP):
+        name, arguments = bare[1].lower(), (bare[2] or "").strip().lower()
     else:
         written = _WRITTEN.fullmatch(text)
         if written is None:

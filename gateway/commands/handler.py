@@ -6,9 +6,9 @@ from typing import Final
 
 import structlog
 
-from gateway.commands import approve_command, language_command, takeover_button
+from gateway.commands import approve_command, help_command, language_command, takeover_button
 from gateway.commands.approve_command import press_approval, run_approve
-from gateway.commands.catalogue import APPROVE, HELP, START, help_text, offers, threads_aside
+from gateway.commands.catalogue import APPROVE, HELP, START, offers, threads_aside
 from gateway.commands.conversation_commands import (
     LEARNED_NOT_YOURS,
     TASK_NOT_YOURS,
@@ -46,7 +46,13 @@ from gateway.turn.context.task import may_set_task
 from gateway.turn.history_and_summary import limits_of
 from gateway.turn.lateness import note_lateness
 from gateway.turn.memory import caller_of, redact_aside
-from gateway.turn.pipeline import ENTRY, LIMITS, Pipeline, private_reader
+from gateway.turn.pipeline import (
+    COMMAND_ADMISSION,
+    COMMAND_LIMITS,
+    ENTRY,
+    Pipeline,
+    private_reader,
+)
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 
@@ -97,7 +103,8 @@ class CommandHandler:
     async def command(self, entry: InboxEntry, event: CommandInvoked) -> None:
         """Run a command, if the person is allowed to."""
         turn = self._pipeline.open(entry)
-        if not await self._pipeline.admit(turn) or not await self._may(turn, event.name):
+        admitted = await self._pipeline.admit(turn, COMMAND_ADMISSION)
+        if not admitted or not await self._may(turn, event.name):
             return
         match event.name:
             case "context":
@@ -114,7 +121,8 @@ class CommandHandler:
             case APPROVE.name:
                 await self._answer(turn, await self._run(run_approve, turn, event.arguments))
             case _ if event.name in (HELP, START):
-                await self._answer(turn, Reply(self._help(turn)))
+                page = help_command.help_reply(turn, event.arguments, self._services)
+                await self._answer(turn, page)
             case _:
                 await self._more(turn, event.name, event.arguments)
 
@@ -131,7 +139,7 @@ class CommandHandler:
             await self._answer(turn, Reply(STOPPED_NOTHING))
             return
         stopped = stop_running(entry.conversation)
-        if not stopped and not await self._pipeline.admit(turn, LIMITS):
+        if not stopped and not await self._pipeline.admit(turn, COMMAND_LIMITS):
             return
         nothing = self._with_aside(turn, "stop", NOTHING_RUNS)
         await self._answer(turn, Reply(STOPPED if stopped else nothing))
@@ -139,7 +147,7 @@ class CommandHandler:
     async def press(self, entry: InboxEntry, event: ButtonPressed) -> None:
         """Handle the press of a button."""
         turn = self._pipeline.open(entry)
-        if not await self._pipeline.admit(turn):
+        if not await self._pipeline.admit(turn, COMMAND_ADMISSION):
             return
         if not confirmations.is_confirmation(event.value):
             await self._answer(turn, await self._pressed(turn, event.value), event)
@@ -174,6 +182,7 @@ class CommandHandler:
         return (
             confirmations.is_confirmation(value)
             or approve_command.owns(value)
+            or help_command.owns(value)
             or language_command.owns(value)
             or takeover_button.owns(value)
             or self._services.more_commands.owns(value)
@@ -216,12 +225,6 @@ class CommandHandler:
             await audit("command_denied", turn, self._services, decision)
             await self._answer(turn, Reply(NOT_ALLOWED[spec.allowed.role]))
         return not needed
-
-    def _help(self, turn: TurnContext) -> str:
-        services = self._services
-        lacks = missing(APPROVE.allowed, Proof(Credential.CHAT, turn.asker.who.role))
-        more = (APPROVE,) if not lacks and APPROVE in services.commands else ()
-        return help_text(services.assistant.name, (*services.more_commands.specs, *more))
 
     async def _run(self, command: Command, turn: TurnContext, arguments: str) -> Reply:
         try:
@@ -272,6 +275,8 @@ class CommandHandler:
         try:
             if approve_command.owns(value):
                 return await press_approval(turn, value, self._services)
+            if help_command.owns(value):
+                return help_command.help_reply(turn, help_command.MORE, self._services)
             if language_command.owns(value):
                 return await press_language(turn, value, self._services)
             if takeover_button.owns(value):
@@ -320,7 +325,10 @@ class CommandHandler:
             reply = replace(reply, private_to=private_reader(turn))
         if reply.forgets:
             self._services.deliverer.expiring.forget_person(str(turn.asker.who.person))
+            self._services.admissions.changed()
+            await self._services.admissions.refresh()  # an owner by code is none any more
             self._services.readers.forget(turn.asker.who.tenant, turn.asker.person)
+            self._services.disclosure.forget(turn.asker.who.tenant, turn.asker.person)
         gone = press is not None and not reply.leaves_buttons
         after = buttons_gone(turn, press) if gone and press is not None else ()
         await self._pipeline.reply(turn, reply, "answered", after)

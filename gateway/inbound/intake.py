@@ -26,7 +26,7 @@ from gateway.message import (
     person_of,
 )
 from gateway.observe.correlation import correlated, correlation_id
-from gateway.policy.access import NOT_APPROVED
+from gateway.policy.access import NOT_APPROVED, OWNERS_ONLY
 from gateway.policy.decision import Decision
 from gateway.policy.invocation import AUTHOR_IS_BOT, Trigger, decide_invocation
 from gateway.ports.observer import SecurityEvent
@@ -356,7 +356,7 @@ class Intake:
     async def _turn_away(self, event: InboundEvent, key: ConversationKey, why: Decision) -> None:
         """Refuse an event before it is stored: count it, and trace a few refusals of each
         sender. A stranger may get a code."""
-        if why.reason == NOT_APPROVED:
+        if why.reason in (NOT_APPROVED, OWNERS_ONLY):
             turn_id = correlation_id(dedupe_key(event))
             offered = await self._unadmitted.offer(event, key.tenant, turn_id)
             if offered is not None:

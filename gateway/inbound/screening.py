@@ -4,6 +4,7 @@ are not admitted: a stranger who needs an approval, and a person who sends the o
 import structlog
 
 from db.errors import StoreUnavailable
+from gateway.commands.catalogue import ASKS
 from gateway.conversation import place_to_answer
 from gateway.immutable import replace
 from gateway.message import (
@@ -28,7 +29,7 @@ from gateway.ports.admissions import Applicant, OwnershipClaim
 from gateway.ports.observer import FinishedTurn
 from gateway.ports.queues import Dispatcher
 from gateway.ports.traces import Trace, ring_slot
-from gateway.render import address, render_with
+from gateway.render import address, render_with, with_commands
 from gateway.text import Unconverted
 from gateway.turn.access_notices import reply_to_stranger
 from gateway.turn.admission import listed_access, principal_of
@@ -71,7 +72,8 @@ class Screening:
             return denied
         edit = isinstance(event, MessageEdited)
         per_minute = self._services.policies.limits.user_per_minute
-        if not self._arrivals.stored(sender, now, per_minute, edit=edit):
+        command = _asks_no_model(event)
+        if not self._arrivals.stored(sender, now, per_minute, edit=edit, command=command):
             return Decision(STAGE, False, "too_many_messages")
         if not edit and self._dispatcher.is_crowded_by(person):
             return Decision(STAGE, False, "too_many_waiting")
@@ -110,6 +112,13 @@ class Screening:
         who = principal_of(author, event.place, tenant, self._services)
         decision = await listed_access(who, event.place, author.known, self._services)
         return None if decision.allowed else decision
+
+
+def _asks_no_model(event: InboundEvent) -> bool:
+    """Return True for a command or press; one that asks the model is limited before the model."""
+    return isinstance(event, ButtonPressed) or (
+        isinstance(event, CommandInvoked) and event.name != ASKS
+    )
 
 
 def _sender(person: PersonId, author: MessageAuthor, place: Place, tenant: str) -> str:
@@ -186,7 +195,8 @@ class UnadmittedPeople:
         )
         alone = "" if place.audience is Audience.DIRECT else author.id
         reply = Reply(said, private_to=alone).shown(language)
-        parts = render_with(account.renderer, reply.markdown)
+        markdown = with_commands(reply.markdown, account.manifest.capabilities)
+        parts = render_with(account.renderer, markdown)
         sends = address(group, place, parts, reply, person=person)
         await self._services.stores.outbox.add(sends)
         self._services.deliverer.submit(sends)

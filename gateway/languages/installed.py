@@ -1,6 +1,7 @@
 """The languages of an installation: those of Parley, those that its operator adds, and the
 sentences that the operator words anew."""
 
+import asyncio
 import gettext
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
@@ -116,11 +117,18 @@ class Languages:
         return fitting(tag, self.offered)
 
     def named(self, name: str) -> Language:
-        """Return an offered language; the installation's own for every other name."""
+        """Return an offered language; the installation's own for every other name. Reads its
+        catalogue the first time, which takes some tens of milliseconds."""
         wanted = name if name in self.offered else self._policy.default
         if wanted not in self._shown:
             self._shown[wanted] = self._usable(wanted)
         return self._shown[wanted]
+
+    async def loaded(self, name: str) -> Language:
+        """Return what `named` returns; a catalogue that is not loaded yet is read in a thread."""
+        if (name if name in self.offered else self._policy.default) in self._shown:
+            return self.named(name)
+        return await asyncio.to_thread(self.named, name)
 
     @property
     def _named(self) -> Mapping[str, Iterable[str]]:

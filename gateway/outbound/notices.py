@@ -12,7 +12,7 @@ from gateway.outbound.deliverer import Deliverer
 from gateway.people import Audience
 from gateway.platforms import ConnectedAccount
 from gateway.ports.queues import Outbox
-from gateway.render import address, render_with
+from gateway.render import address, render_with, with_commands
 from gateway.text import ENGLISH, Language
 
 LanguageOf: TypeAlias = Callable[[Notice], Awaitable[Language]]
@@ -41,7 +41,8 @@ async def addressed(
         until = notice.buttons_until if shows else None
         said = Reply(notice.markdown, notice.buttons if shows else (), buttons_until=until)
         reply = said.shown(await language_of(notice))
-        parts = render_with(account.renderer, reply.markdown)
+        markdown = with_commands(reply.markdown, account.manifest.capabilities)
+        parts = render_with(account.renderer, markdown)
         key = f"{group}:notice-{number}"
         sends += address(key, notice.place, parts, reply, person=notice.person)
     return tuple(sends)

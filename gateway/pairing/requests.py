@@ -15,7 +15,9 @@ from gateway.pairing.admissions import Admissions
 from gateway.people import PersonId, Role, identity_of
 from gateway.policy.decision import Decision
 from gateway.policy.pairing_codes import (
+    CODE_SENT,
     CODE_VALID,
+    STAGE,
     decide_revocation,
     hash_code,
     matches_hash,
@@ -44,6 +46,16 @@ CODE_USE: Final = text(
     "Give this code to the owner of this assistant, who can approve you with it. The code is valid "
     "for {time}. I have not stored your message: please send it again after I tell you that you "
     "are approved."
+)
+STILL_WAITING: Final = text(
+    "You are not approved yet. Give the code that I sent you to the owner of this assistant. I "
+    "tell you when you are approved, and I do not answer you before that."
+)
+NO_OWNER: Final = text("I have no owner yet.")
+SEND_CODE: Final = text("If you set me up, send me the code that the program shows.")
+MAKE_CODE: Final = text(
+    "If you set me up, run `parley access owner-code` on the machine of this assistant: it prints "
+    "a code, which you send me here."
 )
 ROOM_HINT: Final = text(
     "I answer only people who are approved. To ask for an approval, write me a direct message."
@@ -74,6 +86,11 @@ def code_text(code: str) -> Text:
     """Return the only message that a stranger gets."""
     valid = Span(CODE_VALID.total_seconds())
     return joined((CODE.of(code=verbatim(f"`{code}`")), CODE_USE.of(time=valid)), BREAK)
+
+
+def no_owner_text(*, code_waits: bool) -> Text:
+    """Return the answer while there is no owner; `code_waits`: the program shows a code."""
+    return joined((NO_OWNER, SEND_CODE if code_waits else MAKE_CODE), " ")
 
 
 def request_text(request: PairingRequest) -> Text:
@@ -112,8 +129,12 @@ MAX_QUIET: Final = 10_000
 REQUESTS_PER_MINUTE: Final = 30
 """Requests from one platform account that are looked up, in one process."""
 HINTS_PER_MINUTE: Final = 10
-"""Hints to people in rooms, by platform account."""
+"""Hints to people in rooms, and answers to people who wait or write before there is an owner, by
+platform account."""
 HINT_AGAIN: Final = timedelta(days=1)
+NO_OWNER_AGAIN: Final = timedelta(hours=1)
+NO_OWNER_ANSWERS: Final = 2
+"""Answers to one person within that time while there is no owner."""
 TRIES_PER_MINUTE: Final = 5
 """Codes that one approver may enter."""
 
@@ -154,21 +175,24 @@ class Pairing:
         self._clock = clock
         self._audit = audit
         self._admissions = admissions
-        self._quiet: Latest[tuple[str, str], float] = Latest(MAX_QUIET)
+        self._quiet: Latest[tuple[str, str], tuple[float, str]] = Latest(MAX_QUIET)
+        self._reminded: Latest[tuple[str, str], float] = Latest(MAX_QUIET)
         self._rates: dict[tuple[str, str], Bucket] = {}
 
     async def request(self, applicant: Applicant) -> tuple[Decision, str]:
         """Return the decision, and the code to send to the applicant: empty if none is sent."""
         who, now = (applicant.tenant, applicant.person), self._clock.monotonic()
-        if self._quiet.get(who, now) > now:
-            return Decision("pairing", False, "code_sent"), ""
+        until, reason = self._quiet.get(who, (now, ""))
+        if until > now:
+            return Decision(STAGE, False, reason), ""
         if not self._looked_up(applicant.place, now):
-            return Decision("pairing", False, "too_many_requests"), ""
+            return Decision(STAGE, False, "too_many_requests"), ""
         code = new_pairing_code()
         decision = await self.store.request(
             _cleaned(applicant), secrets.token_hex(6), hash_code(code), self._clock.now()
         )
-        self._quiet[who] = now + QUIET_SECONDS
+        reason = CODE_SENT if decision.allowed else decision.reason
+        self._quiet[who] = (now + QUIET_SECONDS, reason)
         if not decision.allowed:
             return decision, ""
         await self._audit.changed("requested", *who, applicant.person)
@@ -176,9 +200,40 @@ class Pairing:
 
     async def hints(self, tenant: str, person: str, place: Place) -> bool:
         """Return True if the hint for a person in a room is due. Only this person sees it."""
+        return await self._due(f"pairing-hint:{tenant}:{person}", HINT_AGAIN, tenant, place)
+
+    async def reminds(self, tenant: str, person: str, place: Place) -> bool:
+        """Return True for the first message of a person after their code: the only one that is
+        answered."""
+        now, who = self._clock.monotonic(), (tenant, person)
+        if self._reminded.get(who, now) > now:
+            return False
+        self._reminded[who] = now + CODE_VALID.total_seconds()
+        return await self._due(f"pairing-reminder:{tenant}:{person}", CODE_VALID, tenant, place)
+
+    async def code_waits(self) -> bool | None:
+        """Return True while somebody can become the owner with a code, False if the code has to be
+        made first; None once there is an owner."""
+        if self._admissions.has_owners or await self.store.owners():
+            return None
+        return await self.store.owner_code_waits(self._clock.now())
+
+    async def tells_no_owner(
+        self, tenant: str, person: str, place: Place, *, code_waits: bool
+    ) -> bool:
+        """Return True if a person is told that there is no owner: twice within `NO_OWNER_AGAIN`,
+        and again after a code was made."""
+        for number in range(NO_OWNER_ANSWERS):
+            key = f"no-owner:{int(code_waits)}:{number}:{tenant}:{person}"
+            if await self._due(key, NO_OWNER_AGAIN, tenant, place):
+                return True
+        return False
+
+    async def _due(self, key: str, again: timedelta, tenant: str, place: Place) -> bool:
+        """Return True the first time within `again`, within the limit of the account."""
         account = f"{tenant}:{place.platform}:{place.account}"
         rule = BucketRule("workspace", f"pairing-hint:{account}", HINTS_PER_MINUTE)
-        if not await self._buckets.claim(f"pairing-hint:{tenant}:{person}", HINT_AGAIN):
+        if not await self._buckets.claim(key, again):
             return False
         return (await self._buckets.take((rule,), self._clock.now().timestamp())).allowed
 
@@ -256,6 +311,7 @@ class Pairing:
     def _forget(self, applicant: Applicant) -> None:
         self._admissions.changed()
         self._quiet.pop(_who(applicant), None)
+        self._reminded.pop(_who(applicant), None)
 
 
 def match(waiting: Sequence[PairingRequest], typed: str) -> PairingRequest | None:

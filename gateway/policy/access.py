@@ -20,6 +20,8 @@ ANY = "*"
 AdmissionRule = Literal["everybody", "approved", "owners"]
 NOT_APPROVED: Final = "not_approved"
 """The reason for a person who may ask for admission."""
+OWNERS_ONLY: Final = "owners_only"
+"""The reason for a person where nobody can be approved."""
 
 
 class AccessPolicy(Struct, frozen=True):
@@ -104,7 +106,7 @@ def decide_access(
         if refused:
             return Decision(STAGE, False, refused)
     if not welcome:
-        reason = NOT_APPROVED if policy.admission == "approved" else "owners_only"
+        reason = NOT_APPROVED if policy.admission == "approved" else OWNERS_ONLY
         return Decision(STAGE, False, reason)
     return Decision(STAGE, True, "listed" if known else "approved" if approved else "open")
 
@@ -168,6 +170,11 @@ def role_of(
         if names and listed(names, person.platform, ids):
             return role
     return policy.default
+
+
+def may_decide(policy: RolePolicy) -> bool:
+    """Return True if the lists name somebody who may approve people."""
+    return bool(policy.owners or policy.operators)
 
 
 class ToolRule(Section):

@@ -4,7 +4,7 @@ Amounts are integers in millionths of a dollar, so that sums are exact.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -100,6 +100,15 @@ def accounts_for(
         for name, limit in budgets.in_force().items()
         if limit is not None
     )
+
+
+def begins_again(reason: str, now: datetime) -> datetime:
+    """Return the beginning of the next day or month in UTC, when a budget that refused for this
+    reason begins again."""
+    day = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    if reason.endswith("day"):
+        return day + timedelta(days=1)
+    return (day.replace(day=1) + timedelta(days=32)).replace(day=1)
 
 
 def decide_budget(

@@ -6,6 +6,7 @@ The alphabet leaves out characters that look alike (0 O, 1 I L, 2 Z, 5 S, 8 B, U
 
 import hashlib
 import hmac
+import re
 import secrets
 from datetime import datetime, timedelta
 from typing import Final, Literal
@@ -24,6 +25,10 @@ OWNER_GROUPS: Final = (4, 4, 4)
 OWNER_PREFIX: Final = "OWNER"
 MAX_TYPED: Final = 64
 """Characters of a message that can be a code."""
+MAX_SENTENCE: Final = 500
+"""Characters of a message in which a code is looked for."""
+_DASH: Final = "[-\u2010\u2011\u2013\u2014]"
+_EDGE: Final = "[0-9A-Za-z-]"
 
 CODE_VALID: Final = timedelta(hours=1)
 OWNER_CODE_VALID: Final = timedelta(minutes=15)
@@ -39,6 +44,9 @@ REFUSED_FOR: Final = timedelta(days=1)
 """The time for which a rejected or revoked person gets no code."""
 MAX_WRONG_OWNER_CODES: Final = 100
 """Wrong owner codes after which the current one is void."""
+
+CODE_SENT: Final = "code_sent"
+"""The reason for a person who has a code that is valid."""
 
 RequestState = Literal["waiting", "rejected"]
 
@@ -62,7 +70,7 @@ def decide_request(
         if earlier.until > now and earlier.state == "rejected":
             return Decision(STAGE, False, "rejected")
         if earlier.until > now and earlier.made_at > now - NEW_CODE_AFTER:
-            return Decision(STAGE, False, "code_sent")
+            return Decision(STAGE, False, CODE_SENT)
         recent = earlier.counted_since > now - timedelta(hours=1)
         if recent and earlier.codes >= CODES_PER_HOUR:
             return Decision(STAGE, False, "too_many_codes")
@@ -102,11 +110,37 @@ def pairing_code_in(text: str) -> str:
 
 
 def owner_code_in(text: str) -> str:
-    """Return the owner code that a whole text is, without separators; empty if it is none."""
+    """Return the owner code that a text is, or the only one within a sentence, without separators;
+    empty if there is none."""
     plain = _plain(text)
-    if not plain.startswith(OWNER_PREFIX):
+    code = plain.removeprefix(OWNER_PREFIX)
+    if plain.startswith(OWNER_PREFIX) and _is_code(code, sum(OWNER_GROUPS)):
+        return plain
+    return _within_sentence(text, _OWNER_CODE)
+
+
+def pairing_code_within(text: str) -> str:
+    """Return the only pairing code within a sentence, without separators; empty if there is none.
+    The words around it may say anything about it."""
+    return _within_sentence(text, _PAIRING_CODE)
+
+
+def _code_pattern(prefix: str, groups: tuple[int, ...]) -> re.Pattern[str]:
+    """Return the pattern of a code as it is shown, with dashes: without them, ordinary words would
+    be codes."""
+    parts = (*([prefix] if prefix else []), *(f"[{ALPHABET}]{{{size}}}" for size in groups))
+    return re.compile(f"(?<!{_EDGE}){_DASH.join(parts)}(?!{_EDGE})", re.IGNORECASE)
+
+
+_OWNER_CODE: Final = _code_pattern(OWNER_PREFIX, OWNER_GROUPS)
+_PAIRING_CODE: Final = _code_pattern("", CODE_GROUPS)
+
+
+def _within_sentence(text: str, pattern: re.Pattern[str]) -> str:
+    if len(text) > MAX_SENTENCE:
         return ""
-    return plain if _is_code(plain.removeprefix(OWNER_PREFIX), sum(OWNER_GROUPS)) else ""
+    found = {_plain(code) for code in pattern.findall(text)}
+    return found.pop() if len(found) == 1 else ""
 
 
 def hash_code(code: str) -> str:

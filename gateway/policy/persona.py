@@ -1,10 +1,15 @@
 """The persona of the assistant, and its persona and model in each channel."""
 
 from collections.abc import Mapping
+from typing import Final, Literal
 
 from msgspec import Struct, field
 
 from gateway.policy.access import named_channel
+
+Disclosure = Literal["off", "first_contact"]
+FIRST_CONTACT: Final = "first_contact"
+"""People are told once in each place that they write with a program."""
 
 
 class ChannelPersona(Struct, frozen=True):
@@ -27,6 +32,7 @@ class Assistant(Struct, frozen=True):
     default_model: str = "offline"
     window: int = 200_000
     web: bool = False
+    disclosure: Disclosure = "off"
 
     @property
     def models(self) -> frozenset[str]:

@@ -23,11 +23,20 @@ INLINE_PER_MINUTE = 60
 """Inline queries of one person; Telegram sends one for each pause in typing."""
 INLINE_TOGETHER = 600
 INLINE_RESERVE = 6
+COMMANDS_PER_MINUTE: Final = 20
+"""Commands and presses of one person that ask no model, unless the limit of questions is higher."""
+COMMANDS_TOGETHER: Final = 100
+"""The same of everybody in one channel."""
+COMMAND_RESERVE: Final = 2
+COMMAND: Final = "command"
+"""The keys of the buckets of commands begin with it."""
 Level = Literal["user", "channel", "workspace", "reserve"]
 
 
 class RateLimits(Section):
-    """Limits of questions per minute; 0 removes a limit."""
+    """Limits of questions per minute; 0 removes a limit. Commands and buttons that ask no model
+    take nothing from them; a person may use 20 a minute, or `user_per_minute` if that is higher.
+    """
 
     user_per_minute: int = Field(default=5, ge=0, le=10_000)
     """Questions of one person."""
@@ -132,6 +141,24 @@ def inline_rules(tenant: str, sender: str, place: Place) -> tuple[BucketRule, ..
     )
 
 
+def command_rules(
+    tenant: str, sender: str, place: Place, limits: RateLimits
+) -> tuple[BucketRule, ...]:
+    """Return the buckets for a command or press that asks no model: it takes nothing from the
+    questions. A limit that the configuration removes is removed here too."""
+    channel = f"{tenant}:{place.platform}:{place.account}:{place.channel_id}"
+    rules = []
+    if limits.user_per_minute:
+        most = max(COMMANDS_PER_MINUTE, limits.user_per_minute)
+        rules.append(BucketRule("user", f"{COMMAND}:{tenant}:{sender}", most))
+    if limits.channel_per_minute:
+        most = max(COMMANDS_TOGETHER, limits.channel_per_minute)
+        rules.append(BucketRule("channel", f"{COMMAND}:all:{channel}", most))
+        reserve = f"{COMMAND}:reserve:{tenant}:{sender}:{channel}"
+        rules.append(BucketRule("reserve", reserve, COMMAND_RESERVE))
+    return tuple(rules)
+
+
 def take(rules: Sequence[BucketRule], held: Sequence[Bucket | None], now: float) -> Taken:
     """Take one token from every bucket, or from none.
 
@@ -195,14 +222,26 @@ class IntakeLimits:
     def __init__(self) -> None:
         self._held: Latest[tuple[str, str], Bucket] = Latest(MAX_SENDERS)
 
-    def stored(self, sender: str, now: float, per_minute: int, *, edit: bool = False) -> bool:
+    def stored(
+        self,
+        sender: str,
+        now: float,
+        per_minute: int,
+        *,
+        edit: bool = False,
+        command: bool = False,
+    ) -> bool:
         """Return True if one more event of this sender may be stored at `now` (monotonic
-        seconds). `per_minute` is the rate of answers to one person; 0 means no limit."""
+        seconds). `per_minute` is the rate of answers to one person; 0 means no limit. Commands and
+        presses, which ask no model, are counted for themselves."""
         if not per_minute:
             return True
+        if command:
+            per_minute = max(COMMANDS_PER_MINUTE, per_minute)
         rate = max(LEAST_PER_MINUTE, TIMES * per_minute)
         burst, times = max(LEAST, 2 * rate), EDITS if edit else 1
-        return self._take("edit" if edit else "new", sender, now, burst * times, rate * times)
+        kind = "edit" if edit else COMMAND if command else "new"
+        return self._take(kind, sender, now, burst * times, rate * times)
 
     def inline_allowed(self, sender: str, now: float, per_minute: int) -> bool:
         """Return True if one more inline query of this sender is processed."""

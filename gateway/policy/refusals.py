@@ -1,17 +1,18 @@
 """The sentences for refused messages. A denied access is silent; a limit answers once per
-window."""
+window, a used-up budget once until it begins again."""
 
 import math
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from msgspec import Struct
 
 from gateway.message import Place
 from gateway.people import Audience
+from gateway.policy.budgets import begins_again
 from gateway.policy.decision import Decision
-from gateway.text import Sentence, Span, Text, joined, text
+from gateway.text import Moment, Sentence, Span, Text, joined, text
 
 Sharing = Literal["linked", "channel", "conversation", "workspace", "account"]
 SHARED: Final[Mapping[Sharing, Sentence]] = {
@@ -24,19 +25,22 @@ SHARED: Final[Mapping[Sharing, Sentence]] = {
 """Explains a limit or a budget that a person shares with others."""
 # Translators: a limit of messages a minute; {time} is such as "42 seconds".
 TOO_MANY: Final = text("That was too much in a short time. Please ask again in {time}.")
-USED_UP: Final[Mapping[tuple[str, str], Sentence]] = {
-    ("user", "day"): text("Your budget for my answers is used up. It resets tomorrow (UTC)."),
-    ("user", "month"): text("Your budget for my answers is used up. It resets next month."),
-    ("workspace", "day"): text(
-        "This workspace's budget for my answers is used up. It resets tomorrow (UTC)."
+# Translators: {time} is a length of time such as "13 hours", {at} the moment at its end.
+USED_UP: Final[Mapping[str, Sentence]] = {
+    "user": text(
+        "Your budget for my answers is used up. It begins again in {time} ({at}). Until then I do "
+        "not answer questions."
     ),
-    ("workspace", "month"): text(
-        "This workspace's budget for my answers is used up. It resets next month."
+    "workspace": text(
+        "This workspace's budget for my answers is used up. It begins again in {time} ({at}). "
+        "Until then I do not answer questions."
     ),
-    ("account", "day"): text("The budget for my answers is used up. It resets tomorrow (UTC)."),
-    ("account", "month"): text("The budget for my answers is used up. It resets next month."),
+    "account": text(
+        "The budget for my answers is used up. It begins again in {time} ({at}). Until then I do "
+        "not answer questions."
+    ),
 }
-"""By the payer and the period of a budget."""
+"""By the payer of a budget."""
 NO_PRICE: Final = text(
     "I cannot answer: a budget is set, but my language model has no price. Please tell the "
     "operator, who can set it in the configuration (`budgets.prices`)."
@@ -65,16 +69,19 @@ def sharing_of(decision: Decision, place: Place, *, linked: bool) -> Sharing | N
 
 
 class RefusalText(Struct, frozen=True):
-    """A sentence, and the time during which it is not repeated to the same person in the same
-    place."""
+    """A sentence, and the time during which it is not repeated to the same person."""
 
     text: Text
     quiet_for: timedelta
+    once: str = ""
+    """The period in which it is said once, wherever the person asks; empty: once in each place."""
 
 
-def refusal_for(decision: Decision, sharing: Sharing | None = None) -> RefusalText | None:
-    """Return the sentence for a refusal, None for silence. `sharing` names the people who share the
-    limit."""
+def refusal_for(
+    decision: Decision, now: datetime, sharing: Sharing | None = None
+) -> RefusalText | None:
+    """Return the sentence for a refusal at `now`, None for silence. `sharing` names the people who
+    share the limit."""
     if decision.stage == "limits":
         seconds = max(1, math.ceil(decision.retry_after))
         words = _with_sharing(TOO_MANY.of(time=Span(seconds)), sharing)
@@ -84,12 +91,17 @@ def refusal_for(decision: Decision, sharing: Sharing | None = None) -> RefusalTe
     if decision.reason == "no_price":
         return RefusalText(NO_PRICE, timedelta(hours=1))
     if decision.stage == "budget":
-        period = "day" if decision.reason.endswith("day") else "month"
-        payer = "account" if sharing == "account" else "workspace"
-        if decision.reason.startswith("user_"):
-            payer = "user"
-        return RefusalText(_with_sharing(USED_UP[payer, period], sharing), timedelta(hours=1))
+        return _used_up(decision.reason, now, sharing)
     return None
+
+
+def _used_up(reason: str, now: datetime, sharing: Sharing | None) -> RefusalText:
+    payer = "account" if sharing == "account" else "workspace"
+    if reason.startswith("user_"):
+        payer = "user"
+    at = begins_again(reason, now)
+    words = USED_UP[payer].of(time=Span((at - now).total_seconds()), at=Moment(at))
+    return RefusalText(_with_sharing(words, sharing), at - now, f"{reason}:{at:%Y-%m-%d}")
 
 
 def _with_sharing(sentence: Sentence, sharing: Sharing | None) -> Text:

@@ -8,13 +8,14 @@ said with the action, once. The rights are checked whenever it is called, whoeve
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, Generic, TypeVar, get_type_hints
+from typing import Annotated, Final, Generic, TypeVar, get_type_hints
 
 from msgspec import Struct
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, PlainSerializer, PlainValidator, WithJsonSchema
 
 from gateway.people import Role
 from gateway.ports.rights import TOKENS, Allowed, Credential, Proof, TokenScope, check
+from gateway.text import Text
 
 EVERYBODY: Final = frozenset(
     {Credential.SESSION, Credential.TOKEN, Credential.AGENT, Credential.CHAT}
@@ -43,6 +44,16 @@ class Input(BaseModel):
 
 class Nothing(Input):
     """An empty object, or no body."""
+
+
+Said = Annotated[
+    Text,
+    PlainValidator(lambda said: said),
+    PlainSerializer(lambda said: said.english, return_type=str),
+    WithJsonSchema({"type": "string"}),
+]
+"""A sentence in an output: pages show it in the language of their reader, programs get it in
+English."""
 
 
 class Output(BaseModel):

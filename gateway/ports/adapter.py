@@ -4,12 +4,13 @@ manifest, which imports none of the platform's library."""
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import cache
-from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from msgspec import Struct, field
 from pydantic import BaseModel, TypeAdapter
 from pydantic_core import to_jsonable_python
 
+from gateway.immutable import replace
 from gateway.message import Extras, InboundEvent, Outbound, Place, Receipt, TextCut
 from gateway.ports.abilities import Check, LiveStyle
 from gateway.ports.clock import Clock
@@ -17,6 +18,7 @@ from gateway.ports.conversations import OwnConversations
 from gateway.ports.http_routes import WebhookRoutes
 from gateway.ports.rights import Allowed
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
+from gateway.text import Language, Unconverted
 
 
 class PlatformExtras(Protocol):
@@ -64,6 +66,8 @@ class Capabilities(Struct, frozen=True):
     gather a whole room (Telegram forums)."""
     ephemeral: bool = False
     """A message can be shown to one person of a room alone."""
+    tappable_commands: bool = False
+    """A command in plain text can be tapped, one in code cannot (Telegram)."""
     commands_wait: bool = False
     """People see that a command waits until it is answered, or until an `Outbound` with nothing in
     it takes that sign away (Discord's "thinking")."""
@@ -116,26 +120,41 @@ class Declared(Struct, frozen=True, kw_only=True):
             raise TypeError(f"{self}: declare who may call it")
 
 
+HelpGroup = Literal["first", "memory", "access", "others"]
+"""The part of the help in which a command stands: what most people need, memory and privacy, what
+approvers need, or what is shown on request."""
+
+
 class CommandSpec(Declared, frozen=True):
     """A command that is registered with the platforms. `allowed` has the least role of the person
     who may write it."""
 
     name: str
     """The name in lower case, without a slash."""
-    description: str
-    """The line that platforms show beside the name."""
+    description: Unconverted
+    """The line that platforms show beside the name, in at most 100 characters."""
     takes_arguments: bool = False
     """True if text may follow the name."""
     argument_name: str = "question"
     """The name of that text, where a platform asks for one."""
     argument_optional: bool = False
     """True if the command also works without it."""
-    argument_help: str = ""
+    argument_help: Unconverted = ""
     """The possible arguments, in at most 100 characters; empty: the argument's name."""
     takes_files: bool = False
     """True if a message with a file can be this command."""
     deletes: bool = False
     """True if it can delete what earlier commands of the person contain."""
+    help_group: HelpGroup = "others"
+    """The part of the help in which it stands."""
+
+    def shown(self, language: Language) -> "CommandSpec":
+        """Return the command with its words in a language, as adapters take it."""
+        return replace(
+            self,
+            description=language.words(self.description),
+            argument_help=language.words(self.argument_help),
+        )
 
 
 class AdapterContext(Struct, frozen=True):
@@ -154,7 +173,7 @@ class AdapterContext(Struct, frozen=True):
     count: Counter
     """Counts an event by its name, for the metrics."""
     commands: tuple[CommandSpec, ...] = ()
-    """The commands to register at the platform."""
+    """The commands to register at the platform, in English."""
     guard: WorkGuard = UNGUARDED
     """The guard of crashing work: an adapter parses a delivery as its work, and acknowledges a
     quarantined one without parsing it."""

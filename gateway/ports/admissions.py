@@ -151,6 +151,10 @@ class AdmissionStore(Protocol):
         """Store an owner code; it replaces any other one."""
         ...
 
+    async def owner_code_waits(self, now: datetime) -> bool:
+        """Return True while there is an owner code that can be used."""
+        ...
+
     async def claim(self, applicant: Applicant, code: str, now: datetime) -> OwnershipClaim:
         """Make the applicant an owner, if this is the current owner code; a wrong one is
         counted."""

@@ -13,12 +13,13 @@ from msgspec import Struct
 
 from gateway.authorship import Material
 from gateway.errors import ToolError
-from gateway.message import Button, Place, Reply
+from gateway.message import Button, Offered, Place, Reply, button_in
 from gateway.people import PersonId, Principal
 from gateway.ports import CommandSpec, ToolProvider, ToolSpec
 from gateway.ports.prompt_blocks import NO_PROMPT_PARTS, KnowledgeItem, PromptParts
+from gateway.text import NO_TEXT, Language, Text, Unconverted, text
 
-REDACTION_NOTICE: Final = "I removed what looks like a secret before I stored this."
+REDACTION_NOTICE: Final = text("I removed what looks like a secret before I stored this.")
 """The sentence of an `AnswerFooter` about a secret in a stored text."""
 
 
@@ -89,8 +90,24 @@ class AnswerFooter(Struct, frozen=True):
     form without buttons, empty if none is needed. `turn` is to be stored with the answer, and so is
     `derived`: the authorship of text that the answer was made from and memory may not keep."""
 
-    note: str = ""
+    note: Unconverted = NO_TEXT
     """The text, in Markdown; empty for none."""
+    buttons: tuple[Offered, ...] = ()
+    turn: WaitingTurn | None = None
+    typed: Unconverted = NO_TEXT
+    derived: tuple[Material, ...] = ()
+
+    def shown(self, language: Language) -> "ShownFooter":
+        """Return the footer as the readers of this language see it."""
+        buttons = tuple(button_in(language, one) for one in self.buttons)
+        words = language.words
+        return ShownFooter(words(self.note), buttons, self.turn, words(self.typed), self.derived)
+
+
+class ShownFooter(Struct, frozen=True):
+    """An `AnswerFooter` in the language of its reader."""
+
+    note: str = ""
     buttons: tuple[Button, ...] = ()
     turn: WaitingTurn | None = None
     typed: str = ""
@@ -98,6 +115,8 @@ class AnswerFooter(Struct, frozen=True):
 
 
 NO_FOOTER: Final = AnswerFooter()
+NOTHING_BENEATH: Final = ShownFooter()
+"""The footer of an answer without one."""
 
 
 class TurnMemory(Protocol):
@@ -128,12 +147,12 @@ class TurnMemory(Protocol):
         """Return the memories that may answer this question, best first, including those in
         `prompt_parts`."""
 
-    async def tell_later(self, sentence: str) -> None:
+    async def tell_later(self, sentence: Text) -> None:
         """Defer a sentence to the person's next direct message, for a place where they cannot be
         told alone. The sentence quotes no message."""
 
     async def finish(
-        self, answer: str, tools_used: Sequence[str], without: Sequence[str] = ()
+        self, answer: str, tools_used: Sequence[str], without: Sequence[Text] = ()
     ) -> AnswerFooter:
         """End the turn; return the footer and the turn to store. The footer omits the sentences
         `without`, because others replace them."""
@@ -227,11 +246,11 @@ class NoMemory:
         """No memory, so no result."""
         return ()
 
-    async def tell_later(self, sentence: str) -> None:
+    async def tell_later(self, sentence: Text) -> None:
         """Discard it: nothing waits without memory."""
 
     async def finish(
-        self, answer: str, tools_used: Sequence[str], without: Sequence[str] = ()
+        self, answer: str, tools_used: Sequence[str], without: Sequence[Text] = ()
     ) -> AnswerFooter:
         """Stores nothing."""
         return NO_FOOTER

@@ -138,6 +138,10 @@ COUNT_WRONG: Final = Statement(
 USE_CODE: Final = Statement(
     "UPDATE owner_codes SET tenant = :tenant, person = :person WHERE id = :id"
 )
+WAITING_CODE: Final = Statement(f"""
+    SELECT 1 FROM owner_codes
+    WHERE until > :now AND person = '' AND wrong_codes < {MAX_WRONG_OWNER_CODES} LIMIT 1
+""")
 CLAIMED: Final = Statement("SELECT person, wrong_codes FROM owner_codes WHERE id = :id")
 PRUNE: Final = Statement(
     "DELETE FROM pairing_requests WHERE until <= :ended AND notified_at <= :ended"
@@ -230,6 +234,9 @@ class SqlAdmissions:
             )
 
         await self._database.run(work)
+
+    async def owner_code_waits(self, now: datetime) -> bool:
+        return bool(await self._database.fetch(WAITING_CODE, {"now": micros(now)}))
 
     async def claim(self, applicant: Applicant, code: str, now: datetime) -> OwnershipClaim:
         return await self._database.run(lambda: _claim(applicant, code, now))

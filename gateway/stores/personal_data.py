@@ -171,6 +171,7 @@ ALL: Final = (
     _table("admissions", "tenant, person, role, name, place, by_person, at", USAGE),
     _table("pairing_requests", "tenant, person, name, place, state, made_at, until", USAGE),
     _table("approvers", "tenant, person, place, at", USAGE),
+    _table("first_contacts", "tenant, person, room, at", USAGE),
     _table("people_languages", "tenant, person, chosen, told, at", USAGE),
     _table(
         "console_sessions",
@@ -217,6 +218,7 @@ ERASE: Final = (
     Statement(f"DELETE FROM admissions WHERE {USAGE}"),
     Statement(f"DELETE FROM pairing_requests WHERE {USAGE}"),
     Statement(f"DELETE FROM approvers WHERE {USAGE}"),
+    Statement(f"DELETE FROM first_contacts WHERE {USAGE}"),
     Statement(f"DELETE FROM people_languages WHERE {USAGE}"),
     Statement(f"DELETE FROM owner_codes WHERE {USAGE}"),
     Statement(f"DELETE FROM console_sessions WHERE {USAGE}"),

@@ -13,6 +13,7 @@ from gateway.stores import (
     break_glass,
     config_versions,
     conversations,
+    first_contacts,
     hot_losses,
     long_lived_states,
     people_languages,
@@ -219,5 +220,6 @@ SCHEMA: Final = Schema(
         long_lived_states.SCHEMA,
         people_names.SCHEMA,
         people_languages.SCHEMA,
+        first_contacts.SCHEMA,
     ),
 )

@@ -9,10 +9,19 @@ import hashlib
 from typing import Final
 
 from gateway.message import Choice, MessageAuthor, Notice, Place
-from gateway.pairing.requests import APPROVED, ROOM_HINT, code_text, request_text
+from gateway.pairing.requests import (
+    APPROVED,
+    ROOM_HINT,
+    STILL_WAITING,
+    Pairing,
+    code_text,
+    no_owner_text,
+    request_text,
+)
 from gateway.people import Audience, KnownIds, Role, identity_of
+from gateway.policy.access import may_decide
 from gateway.policy.decision import Decision
-from gateway.policy.pairing_codes import STAGE
+from gateway.policy.pairing_codes import CODE_SENT, STAGE
 from gateway.ports.admissions import Admission, AdmissionStore, Applicant, PairingRequest
 from gateway.text import Unconverted, label
 from gateway.turn.admission import known_ids, role_in
@@ -23,6 +32,7 @@ MAX_APPROVERS: Final = 20
 """Approvers who get a notice of a request: those who wrote last."""
 AT_ONCE: Final = 10
 NO_REPLY = Decision(STAGE, False, "silent")
+NO_OWNER = Decision(STAGE, False, "no_owner")
 HINTED = Decision(STAGE, False, "hinted")
 
 
@@ -89,12 +99,28 @@ async def reply_to_stranger(
     silence. Raises `StoreUnavailable`."""
     if services.pairing is None or author.is_bot or author.is_chat:
         return NO_REPLY, ""
-    person = str(place.identity(author))
+    pairing, person = services.pairing, str(place.identity(author))
+    if place.audience is Audience.DIRECT:
+        waits = await _code_waits(pairing, services)
+        if waits is not None:
+            tells = await pairing.tells_no_owner(tenant, person, place, code_waits=waits)
+            return NO_OWNER, no_owner_text(code_waits=waits) if tells else ""
+    if services.policies.access.admission != "approved":
+        return NO_REPLY, ""
     if place.audience is Audience.DIRECT:
         applicant = Applicant(tenant, person, author.name, place)
-        decision, code = await services.pairing.request(applicant)
-        return decision, code_text(code) if code else ""
+        decision, code = await pairing.request(applicant)
+        if code:
+            return decision, code_text(code)
+        waiting = decision.reason == CODE_SENT
+        reminds = waiting and await pairing.reminds(tenant, person, place)
+        return decision, STILL_WAITING if reminds else ""
     can = services.connected[place.platform, place.account].manifest.capabilities
-    if can.ephemeral and await services.pairing.hints(tenant, person, place):
+    if can.ephemeral and await pairing.hints(tenant, person, place):
         return HINTED, ROOM_HINT
     return NO_REPLY, ""
+
+
+async def _code_waits(pairing: Pairing, services: Services) -> bool | None:
+    """Return what `Pairing.code_waits` returns, None where the configuration names an approver."""
+    return None if may_decide(services.policies.roles) else await pairing.code_waits()

@@ -1,6 +1,7 @@
 """The stages before anything costs money: identity, bot loops, access, limits and budget."""
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -16,10 +17,11 @@ from gateway.people import Audience, KnownIds, PersonId, Principal, Role
 from gateway.policy.access import NOT_APPROVED, STAGE, decide_access, listed
 from gateway.policy.budgets import accounts_for, decide_budget
 from gateway.policy.decision import Decision
-from gateway.policy.rate_limits import rules_for, sender_key
+from gateway.policy.rate_limits import BucketRule, RateLimits, command_rules, rules_for, sender_key
 from gateway.policy.refusals import NOT_PASSED_ON, READABLE, Sharing, sharing_of
 from gateway.ports import kept_ids
 from gateway.turn.metering import Meter
+from gateway.turn.readers import place_language
 from gateway.turn.services import Services
 from gateway.turn.takeover import is_silenced
 from gateway.turn.turn_context import TurnContext
@@ -36,6 +38,8 @@ async def identify(turn: TurnContext, services: Services) -> Decision:
     turn.asker.language = await services.readers.language(
         languages, who.tenant, turn.asker.person, turn.place, told
     )
+    if of_place := place_language(languages, turn.place):
+        await languages.loaded(of_place)
     return Decision("identity", True, who.role.value, "outside" if who.outside else "")
 
 
@@ -156,15 +160,28 @@ def _is_approver(turn: TurnContext, services: Services) -> bool:
     )
 
 
+Rules = Callable[[str, str, Place, RateLimits], tuple[BucketRule, ...]]
+
+
 async def check_limits(turn: TurnContext, services: Services) -> Decision:
-    """Each message takes a token from all buckets that it has to pass, or from none; a repeated
+    """Each question takes a token from all buckets that it has to pass, or from none; a repeated
     attempt takes no further one."""
+    return await _within(rules_for, turn, services)
+
+
+async def check_command_limits(turn: TurnContext, services: Services) -> Decision:
+    """Each command or press that asks no model takes a token as `check_limits`, from buckets of
+    its own."""
+    return await _within(command_rules, turn, services)
+
+
+async def _within(rules_of: Rules, turn: TurnContext, services: Services) -> Decision:
     who = turn.asker.who
     human = await services.identities.human(who.tenant, who.person)
     turn.asker.sender = sender_key(human, turn.asked.last.author, turn.place)
     if turn.attempt.counted:
         return Decision("limits", True, "counted_before")
-    rules = rules_for(who.tenant, turn.asker.sender, turn.place, services.policies.limits)
+    rules = rules_of(who.tenant, turn.asker.sender, turn.place, services.policies.limits)
     if not rules:
         return Decision("limits", True, "no_limits")
     taken = await services.stores.buckets.take(rules, services.clock.now().timestamp())

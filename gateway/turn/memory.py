@@ -21,8 +21,9 @@ from gateway.policy.history_redaction import (
     redact_for_history,
     redact_messages,
 )
-from gateway.ports.memory import REDACTION_NOTICE, AnswerFooter, Caller
+from gateway.ports.memory import REDACTION_NOTICE, Caller, ShownFooter
 from gateway.ports.prompt_blocks import KnowledgeItem, MissingPart
+from gateway.text import text
 from gateway.turn.prompt import text_in_place
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
@@ -51,7 +52,7 @@ async def remember(turn: TurnContext, services: Services) -> Decision:
     # It covers the whole message; memory's notice covers a part of it.
     covered = (REDACTION_NOTICE,) if note == REMOVED else ()
     after = await turn.inputs.memory.finish(kept_answer(turn, services), used, covered)
-    turn.answer.footer = noted(after, note)
+    turn.answer.footer = noted(after.shown(turn.asker.language), note)
     return Decision("memory", True, "kept")
 
 
@@ -185,10 +186,10 @@ LEFT_OUT: Final = (
     "_Your message contains what may be a key, so I did not store that part. To store it, send it"
     " to me with `/remember`._"
 )
-_REMOVED_LATER: Final = (
+_REMOVED_LATER: Final = text(
     "In a group you wrote what looks like a password or a key. I read it, but did not store it."
 )
-_LEFT_OUT_LATER: Final = (
+_LEFT_OUT_LATER: Final = text(
     "In a group you wrote what may be a key, so I did not store that part. To store it, send it to"
     " me with /remember."
 )
@@ -210,7 +211,7 @@ def secret_note(
     return LEFT_OUT if kept.possible else ""
 
 
-def noted(footer: AnswerFooter, note: str) -> AnswerFooter:
+def noted(footer: ShownFooter, note: str) -> ShownFooter:
     """Return the footer with one more line, in both of its forms."""
     if not note:
         return footer

@@ -22,7 +22,7 @@ from gateway.message import (
 from gateway.observe.correlation import collect_timings, correlated, correlation_id
 from gateway.outbound.live.answer import LiveAnswer
 from gateway.outbound.notices import addressed
-from gateway.policy.access import NOT_APPROVED
+from gateway.policy.access import NOT_APPROVED, OWNERS_ONLY
 from gateway.policy.decision import Decision
 from gateway.policy.question_age import EXPIRED, too_old
 from gateway.policy.refusals import NOT_PASSED_ON, refusal_for
@@ -30,12 +30,13 @@ from gateway.ports.memory import TurnMemory
 from gateway.ports.observer import Timing
 from gateway.ports.queues import InboxEntry
 from gateway.ports.traces import GAVE_UP
-from gateway.render import address, render_off_loop
+from gateway.render import address, render_off_loop, with_commands
 from gateway.store_retry import uninterrupted
 from gateway.text import Unconverted, text, verbatim
 from gateway.turn.access_notices import reply_to_stranger
 from gateway.turn.admission import (
     check_access,
+    check_command_limits,
     check_limits,
     check_readable,
     guard_loops,
@@ -45,11 +46,18 @@ from gateway.turn.admission import (
 from gateway.turn.assemble import assemble
 from gateway.turn.attachments import read_attachments
 from gateway.turn.audit import AuditedTools, audit
+from gateway.turn.disclosure import A_PROGRAM
 from gateway.turn.generate import generate
 from gateway.turn.history_and_summary import read_history
 from gateway.turn.lateness import doubt_first, expired_reply, note_lateness, with_age
 from gateway.turn.memory import open_memory, recall, remember
-from gateway.turn.render import filter_answer, render_answer, screened_reply, settle_task
+from gateway.turn.render import (
+    filter_answer,
+    is_first_contact,
+    render_answer,
+    screened_reply,
+    settle_task,
+)
 from gateway.turn.save import report, save, settle
 from gateway.turn.services import Policies, Services
 from gateway.turn.slots import NO_WAIT
@@ -72,10 +80,18 @@ ENTRY: tuple[Stage, ...] = (identify, guard_loops, check_access)
 """Determine the principal, and decide if they are served here."""
 
 LIMITS: tuple[Stage, ...] = (check_limits,)
-"""Apply the rate limits."""
+"""Apply the rate limits of questions."""
+
+COMMAND_LIMITS: tuple[Stage, ...] = (check_command_limits,)
+"""Apply the rate limits of commands that ask no model."""
 
 ADMISSION: tuple[Stage, ...] = (*ENTRY, *LIMITS)
-"""The stages of each single message."""
+"""The stages of each single question."""
+
+COMMAND_ADMISSION: tuple[Stage, ...] = (*ENTRY, *COMMAND_LIMITS)
+"""The stages of each command and press that asks no model."""
+
+COUNTED: frozenset[Stage] = frozenset({*LIMITS, *COMMAND_LIMITS})
 
 UNREADABLE: tuple[Stage, ...] = (check_readable,)
 """The stages of a message without known content, after these."""
@@ -98,7 +114,16 @@ TURN: tuple[Stage, ...] = (
 """The stages of a turn, which may collect several messages of one author."""
 
 ON_STORES: frozenset[Stage] = frozenset(
-    {*ADMISSION, *UNREADABLE, reserve_budget, open_memory, read_history, recall, save}
+    {
+        *ADMISSION,
+        *COMMAND_LIMITS,
+        *UNREADABLE,
+        reserve_budget,
+        open_memory,
+        read_history,
+        recall,
+        save,
+    }
 )
 """The stages that mostly wait for the stores."""
 
@@ -184,7 +209,7 @@ class Pipeline:
             stages = (*stages, *UNREADABLE)
         with correlated(turn.id), collect_timings(turn.timings):
             passed = await self._run(stages, turn)
-        if passed and check_limits in stages:
+        if passed and not COUNTED.isdisjoint(stages):
             self._counted[turn.id] = None
         return passed
 
@@ -195,10 +220,14 @@ class Pipeline:
         if outcome != EXPIRED:  # its notice names the times
             note_lateness(turn, self._services)
         said, reply = reply, reply.shown(turn.language_of(alone=bool(reply.private_to)))
-        reply = replace(reply, markdown=with_age(turn, reply.markdown))
+        markdown = with_commands(reply.markdown, turn.connected.manifest.capabilities)
+        reply = replace(reply, markdown=with_age(turn, markdown))
+        turn.forgets = reply.forgets
+        if reply.markdown and await is_first_contact(turn, self._services):
+            line = turn.language_of(alone=bool(reply.private_to)).shown(A_PROGRAM)
+            reply = replace(reply, markdown=f"{reply.markdown}\n\n{line}")
         reply = await screened_reply(turn, reply, self._services)
         reply = await typed_form(turn, reply, self._services, said.buttons)
-        turn.forgets = reply.forgets
         turn.outbound = address(
             turn.id,
             turn.place,
@@ -399,12 +428,13 @@ class Pipeline:
             return ""
         if decision.reason == FAILED:
             return SORRY.of(reference=verbatim(turn.id))
-        if decision.reason == NOT_APPROVED:
+        if decision.reason in (NOT_APPROVED, OWNERS_ONLY):
             return await self._reply_to_stranger(turn)
-        refusal = refusal_for(decision, turn.asker.sharing)
+        refusal = refusal_for(decision, self._services.clock.now(), turn.asker.sharing)
         if refusal is None:
             return ""
-        key = f"refusal:{decision.stage}:{turn.asker.person}:{turn.key.room}"
+        within = refusal.once or str(turn.key.room)
+        key = f"refusal:{decision.stage}:{turn.key.tenant}:{turn.asker.person}:{within}"
         first = await self._services.stores.buckets.claim(key, refusal.quiet_for)
         return refusal.text if first else ""
 

@@ -54,7 +54,7 @@ class Readers:
             languages.default,
             languages.offered,
         )
-        return languages.named(name)
+        return await languages.loaded(name)
 
     async def note(self, languages: Languages, tenant: str, person: str, told: str) -> None:
         """Store what a person's platform tells, where that is news: their next notice may come when

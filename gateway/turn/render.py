@@ -13,13 +13,15 @@ from gateway.message import NOTHING_SAID, Button, Choice, Outbound, Reply
 from gateway.outbound.live.answer import BROKEN, HELD, STOPPED
 from gateway.people import Audience
 from gateway.policy.decision import Decision
+from gateway.policy.persona import FIRST_CONTACT
 from gateway.policy.response_filter import FilterDecision, filter_response
-from gateway.render import address, render_off_loop
+from gateway.render import address, render_off_loop, with_commands
 from gateway.text import Text, label, text, verbatim
 from gateway.turn import confirmations
 from gateway.turn.audit import audit
 from gateway.turn.confirmations import PendingConfirmation
 from gateway.turn.context.task import ProposedTask
+from gateway.turn.disclosure import A_PROGRAM
 from gateway.turn.memory import says_forgetful
 from gateway.turn.model_turn import NO_ANSWER, Outcome, closing
 from gateway.turn.services import Services
@@ -54,6 +56,8 @@ async def render_answer(turn: TurnContext, services: Services) -> Decision:
         turn.answer.beneath = with_line(turn.answer.beneath, shown(WITHOUT_MEMORY))
     if turn.attempt.outdated:
         turn.answer.beneath = with_line(turn.answer.beneath, shown(OUTDATED))
+    if await is_first_contact(turn, services):
+        turn.answer.beneath = with_line(turn.answer.beneath, shown(A_PROGRAM))
     beneath = await screened_beneath(turn, turn.answer.text, beneath_answer(turn), services)
     if beneath.markdown:
         noted = f"{lead}{turn.answer.text or NO_ANSWER}\n\n{beneath.markdown}"
@@ -73,6 +77,18 @@ async def render_answer(turn: TurnContext, services: Services) -> Decision:
     )
     turn.outbound += await ephemeral_footer(turn, services)
     return Decision("render", True, turn.connected.manifest.platform, detail)
+
+
+async def is_first_contact(turn: TurnContext, services: Services) -> bool:
+    """Return True if the answer of a turn has to say that a program writes. Raises
+    `StoreUnavailable`."""
+    if turn.policies.assistant.disclosure != FIRST_CONTACT:
+        return False
+    author, who = turn.asked.last.author, turn.asker.principal
+    if who is None or author.is_bot or author.is_chat or turn.refused or turn.forgets:
+        return False
+    room = str(turn.key.room)
+    return await services.disclosure.is_due(who.tenant, turn.asker.person, room, turn.id)
 
 
 def with_line(reply: Reply, line: str) -> Reply:
@@ -245,7 +261,10 @@ async def screened_beneath(
         filtered = await _filtered(turn, whole)
         reason = filtered.reason if filtered.blocked else ""
     await note_withheld(turn, reason, services)
-    return NOTHING_SAID if reason else shown
+    if reason:
+        return NOTHING_SAID
+    markdown = with_commands(shown.markdown, turn.connected.manifest.capabilities)
+    return replace(shown, markdown=markdown)
 
 
 async def note_withheld(turn: TurnContext, reason: str, services: Services) -> None:

@@ -53,6 +53,7 @@ from gateway.stores.takeovers import TakeoverStore
 from gateway.stores.traces import Traces
 from gateway.stores.usage import UsageLedger
 from gateway.text import Language
+from gateway.turn.disclosure import Disclosure
 from gateway.turn.model_turn import TurnLimits
 from gateway.turn.readers import Readers
 from gateway.turn.slots import Slots, StorePlaces
@@ -196,6 +197,8 @@ class Services:
     owner_claims: OwnerClaims | None = None
     readers: Readers = field(default_factory=Readers)
     """The languages of people."""
+    disclosure: Disclosure = field(default_factory=Disclosure)
+    """First contacts."""
 
     @property
     def policies(self) -> Policies:
@@ -224,7 +227,7 @@ class Services:
         try:
             tenant = self.extensions.tenant_of(notice.place, identity_of(notice.person))
         except TenantUnknown:
-            return languages.named(languages.default)
+            return await languages.loaded(languages.default)
         return await self.readers.language(languages, tenant, notice.person, notice.place)
 
     def under(self, policies: Policies) -> "Services":

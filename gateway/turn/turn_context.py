@@ -33,7 +33,7 @@ from gateway.policy.history_redaction import RedactedMessages, redact_name
 from gateway.policy.question_age import Late
 from gateway.policy.refusals import Sharing
 from gateway.ports import ContentBlock, ToolProvider
-from gateway.ports.memory import NO_FOOTER, AnswerFooter, TurnMemory
+from gateway.ports.memory import NOTHING_BENEATH, ShownFooter, TurnMemory
 from gateway.ports.observer import Timing
 from gateway.ports.prompt_blocks import (
     NO_PROMPT_PARTS,
@@ -226,7 +226,7 @@ class WrittenAnswer:
     """
 
     text: str = ""
-    footer: AnswerFooter = NO_FOOTER
+    footer: ShownFooter = NOTHING_BENEATH
     beneath: Reply = NOTHING_SAID
 
 

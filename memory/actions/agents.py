@@ -17,6 +17,7 @@ from gateway.ports.action import (
     action,
 )
 from gateway.ports.rights import TOKENS
+from gateway.text import text
 from memory.actions.call import AgentCall, OneId
 from memory.agents.model import (
     MAX_NAME,
@@ -33,10 +34,12 @@ from memory.service.review import MAX_REASON
 
 OWNERS: Final = PROGRAMS | IN_BROWSER
 """People in a browser, and their programs: what belongs to them, an agent does not change."""
-NO_AGENT: Final = "You have no agent with this id."
-NO_HANDOFF: Final = "No handoff with this id is addressed to you or to an agent of yours."
-NO_SESSION: Final = "The session has ended, or there is none of yours with this id."
-NOT_PENDING: Final = "Only a pending handoff can be rejected. This one is not pending any more."
+NO_AGENT: Final = text("You have no agent with this id.")
+NO_HANDOFF: Final = text("No handoff with this id is addressed to you or to an agent of yours.")
+NO_SESSION: Final = text("The session has ended, or there is none of yours with this id.")
+NOT_PENDING: Final = text(
+    "Only a pending handoff can be rejected. This one is not pending any more."
+)
 Of = Annotated[
     Literal["own", "all"],
     Field(description="Own ones, or as an operator those of everybody, without their names."),

@@ -4,7 +4,7 @@ Where a person may not change a document, the change is proposed to those who ma
 raises `BadInput` with words for the person where the document is not available.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Annotated, Final, Literal
 
@@ -19,20 +19,34 @@ from gateway.ports.action import (
     Input,
     Nothing,
     Output,
+    Said,
     action,
 )
+from gateway.text import Sentence, text, verbatim
 from memory.actions.call import MAX_NUMBER, Digits, Integral, Limit, MemoryCall, Number
 from memory.agents.model import Capability
 from memory.documents.lines import with_line_added, with_line_changed, without_line
 from memory.documents.service import SYSTEM, DocumentResult, nearly_full
 from memory.model.record import MAX_DOCUMENT
-from memory.ports.documents import LABELS, Document, Version
+from memory.ports.documents import Document, Version
 from memory.service.handle import MemoryHandle, Writable
 
 Author = Literal["you", "other", "system"]
 MAX_SENT: Final = 100_000
 """Characters that are taken; the document keeps `MAX_DOCUMENT` of them."""
 SentText = Annotated[str, StringConstraints(max_length=MAX_SENT)]
+
+
+NOT_YET: Final[Mapping[str, Sentence]] = {
+    "soul": text("No preferences yet."),
+    "bible": text("No project notes yet."),
+    "heartbeat": text("No status yet."),
+}
+NEWEST: Final[Mapping[str, Sentence]] = {
+    "soul": text("The newest version of the preferences is {number}."),
+    "bible": text("The newest version of the project notes is {number}."),
+    "heartbeat": text("The newest version of the status is {number}."),
+}
 
 
 class DocumentChanged(BadInput):
@@ -43,8 +57,8 @@ class DocumentChanged(BadInput):
 
     def __init__(self, document: Document, newest: Version | None) -> None:
         number = newest.number if newest else 0
-        text = f"The newest version of the {LABELS[document]} is {number}."
-        super().__init__(text, where="body.based_on")
+        newest_is = NEWEST[document].of(number=verbatim(str(number)))
+        super().__init__(newest_is, where="body.based_on")
         self.newest = newest
 
 
@@ -128,7 +142,7 @@ class DocumentOut(Output):
     content: str
     characters: int
     max_characters: int
-    warning: str | None
+    warning: Said | None
     author: Author
     written_at: datetime
     last_synced_at: datetime | None = None
@@ -158,7 +172,7 @@ class WrittenOut(Output):
     outcome: Literal["written", "proposed"]
     document: DocumentOut | None = None
     review_id: str | None = None
-    notices: list[str]
+    notices: list[Said]
 
     @property
     def is_pending(self) -> bool:
@@ -187,7 +201,7 @@ async def read(call: MemoryCall, given: DocumentName) -> DocumentOut:
     """Return the newest version. Raises `NotFound` without one."""
     shown = _shown(call.handle, await call.handle.documents.read(given.document))
     if shown is None:
-        raise NotFound(f"No {LABELS[given.document]} yet.")
+        raise NotFound(NOT_YET[given.document])
     return shown
 
 

@@ -6,8 +6,9 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, StringConstraints
 
 from gateway.errors import BadInput, NotFound
-from gateway.ports.action import PROGRAMS, Effect, Empty, Input, Output, action
+from gateway.ports.action import PROGRAMS, Effect, Empty, Input, Output, Said, action
 from gateway.ports.rights import TOKENS
+from gateway.text import text
 from memory.actions.call import Id, Limit, MemoryCall, OneId
 from memory.actions.documents import PlanOut, plan_of
 from memory.agents.model import Capability
@@ -27,8 +28,8 @@ from memory.ports.memories import Filter
 from memory.service.read import ListName
 
 MAX_QUERY: Final = 500
-NO_MEMORY: Final = "This memory does not exist, or is not yours."
-OF_EVERYBODY: Final = "Only operators can delete memories of a project or of everybody."
+NO_MEMORY: Final = text("This memory does not exist, or is not yours.")
+OF_EVERYBODY: Final = text("Only operators can delete memories of a project or of everybody.")
 Tag = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TAG)]
 Tags = Annotated[tuple[Tag, ...], Field(max_length=MAX_TAGS)]
 
@@ -123,11 +124,11 @@ class KeptOut(Output):
 
     outcome: Literal["stored", "review"]
     code: str
-    message: str
+    message: Said
     memory_id: str | None = None
     review_id: str | None = None
     content: str
-    notices: list[str]
+    notices: list[Said]
 
     @property
     def is_pending(self) -> bool:

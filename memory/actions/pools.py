@@ -5,24 +5,27 @@ from typing import Annotated, Final, Literal, cast
 
 from pydantic import Field, StringConstraints
 
-from gateway.errors import BadInput, NotFound
+from gateway.errors import BadInput, NotFound, UsageError
 from gateway.ports.action import PROGRAMS, Effect, Empty, Nothing, Output, action
 from gateway.ports.rights import NO_CAPABILITY, TOKENS
+from gateway.text import text
 from memory.actions.agents import OWNERS, Listing
 from memory.actions.call import MAX_NUMBER, AgentCall, Id, Integral, OneId
 from memory.agents.model import Capability, PoolInvitation, PoolSummary, SharedUpdate, UpdateOutcome
 from memory.model.record import MAX_ARGUMENT
 from memory.model.scope import RequestScope
 
-NO_POOL: Final = "You have no pool with this id."
-NOT_OWNER: Final = (
+NO_POOL: Final = text("You have no pool with this id.")
+NOT_OWNER: Final = text(
     "No pool with this id is yours. You can take an agent of yours out of a pool of somebody else."
 )
-NOT_MEMBER: Final = "No agent with this id that is yours, or in a pool of yours, is there."
-NO_INVITATION: Final = "No invitation with this id waits for you."
-NOT_SHARED: Final = "No memory with this id is shared there that is yours, or in a pool of yours."
-NAME_ONE: Final = "This is the token of a person: name one of your agents as `agent`."
-NO_PERMISSION: Final = (
+NOT_MEMBER: Final = text("No agent with this id that is yours, or in a pool of yours, is there.")
+NO_INVITATION: Final = text("No invitation with this id waits for you.")
+NOT_SHARED: Final = text(
+    "No memory with this id is shared there that is yours, or in a pool of yours."
+)
+NAME_ONE: Final = text("This is the token of a person: name one of your agents as `agent`.")
+NO_PERMISSION: Final = text(
     "This agent may not write in the pool. The owner of the pool gives the permission."
 )
 ScopeName = Literal["agent_private", "user", "project", "team", "global"]
@@ -198,8 +201,8 @@ async def update(call: AgentCall, given: SharedUpdateInput) -> SharedUpdateOut:
         *(given.version, given.content),
     )
     if made is None:
-        text = NO_CAPABILITY.format(name=Capability.MEMORY_WRITE)
-        raise BadInput(text, code="missing_capability", where="body.agent")
+        lacks = NO_CAPABILITY.format(name=Capability.MEMORY_WRITE)
+        raise UsageError(lacks, code="missing_capability", where="body.agent")
     if made is False:
         raise BadInput(NO_PERMISSION, code="missing_permission", where="body.agent")
     match made.outcome:
@@ -290,7 +293,7 @@ def _update(
         version=update.version,
         content=update.text,
         own_content=update.own_text,
-        message=update.reason,
+        message=update.reason.english,
         review_id=update.review_id or None,
     )
 

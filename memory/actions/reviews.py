@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import StringConstraints
 
-from gateway.ports.action import IN_BROWSER, PEOPLE, PROGRAMS, Effect, Input, Output, action
+from gateway.ports.action import IN_BROWSER, PEOPLE, PROGRAMS, Effect, Input, Output, Said, action
 from memory.actions.call import Limit, MemoryCall, OneId
 from memory.actions.memories import NotKept
 from memory.model.outcome import Outcome, WriteResult
@@ -51,7 +51,7 @@ class ReviewOut(Output):
     type: Kind
     scope: Scope
     yours: bool
-    reason: str
+    reason: Said
     checks_failed: list[str]
     submitted_at: datetime
 
@@ -70,7 +70,7 @@ class DecisionOut(Output):
     target: ReviewTarget | None
     type: Kind
     scope: Scope
-    reason: str
+    reason: Said
     note: str
     submitted_at: datetime
     decided_at: datetime | None
@@ -89,7 +89,7 @@ class DecidedOut(Output):
     id: str
     decision: Literal["approved", "rejected"]
     memory_id: str | None = None
-    notices: list[str] = []  # noqa: RUF012 - pydantic copies it
+    notices: list[Said] = []  # noqa: RUF012 - pydantic copies it
 
 
 @action(

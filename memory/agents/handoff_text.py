@@ -4,7 +4,7 @@ the markers of authority neutralised, because another agent or person reads them
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from memory.agents.model import HandoffContext
 from memory.text.clean_json import Cleaner, cleaned_object
 from safety.unicode import cut
@@ -47,7 +47,7 @@ def read_reason(raw: object) -> str:
     """Return the reason of a rejection in one line, cut to `MAX_REASON` characters. Raises
     `BadInput`."""
     if not isinstance(raw, str):
-        raise BadInput("reason: must be a text")
+        raise UsageError("reason: must be a text")
     return cut(Cleaner().line(raw[: MAX_REASON * 4]), MAX_REASON)
 
 
@@ -55,23 +55,23 @@ def _fields(raw: object) -> Mapping[str, object]:
     if isinstance(raw, HandoffContext):
         return {name: getattr(raw, name) for name in _FIELDS}
     if not isinstance(raw, dict):
-        raise BadInput("context: must be an object with task_description")
+        raise UsageError("context: must be an object with task_description")
     unknown = sorted(str(name)[:40] for name in raw if name not in _FIELDS)
     if unknown:
         known = ", ".join(sorted(_FIELDS))
-        raise BadInput(f"context: has no field {unknown[0]!r}; its fields are {known}")
+        raise UsageError(f"context: has no field {unknown[0]!r}; its fields are {known}")
     return raw
 
 
 def _task(raw: object, cleaner: Cleaner) -> str:
     place = "context.task_description"
     if not isinstance(raw, str):
-        raise BadInput(f"{place}: must be a text")
+        raise UsageError(f"{place}: must be a text")
     if len(raw) > MAX_TASK:
-        raise BadInput(f"{place}: has {len(raw):,} characters, at most {MAX_TASK:,}; shorten it")
+        raise UsageError(f"{place}: has {len(raw):,} characters, at most {MAX_TASK:,}; shorten it")
     task = cleaner.text(raw).strip()
     if not task:
-        raise BadInput(f"{place}: is empty")
+        raise UsageError(f"{place}: is empty")
     return task
 
 
@@ -81,10 +81,10 @@ def _references(
     """Return a list of ids or paths, each in one line."""
     raw, place = fields.get(name) or (), f"context.{name}"
     if not isinstance(raw, list | tuple) or not all(isinstance(one, str) for one in raw):
-        raise BadInput(f"{place}: must be a list of texts")
+        raise UsageError(f"{place}: must be a list of texts")
     if len(raw) > most:
-        raise BadInput(f"{place}: has {len(raw)} entries, at most {most}")
+        raise UsageError(f"{place}: has {len(raw)} entries, at most {most}")
     texts: Sequence[str] = tuple(raw)
     if any(len(one) > MAX_REFERENCE for one in texts):
-        raise BadInput(f"{place}: an entry has more than {MAX_REFERENCE} characters")
+        raise UsageError(f"{place}: an entry has more than {MAX_REFERENCE} characters")
     return tuple(dict.fromkeys(line for one in texts if (line := cleaner.line(one))))

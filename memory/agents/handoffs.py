@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
-from gateway.errors import BadInput, NotFound
+from gateway.errors import NotFound, UsageError
 from gateway.immutable import replace
 from gateway.ports import Clock
+from gateway.text import text, verbatim
 from memory.agents.handoff_text import read_context, read_reason, read_result
 from memory.agents.model import (
     Agent,
@@ -38,6 +39,9 @@ MAX_TARGET: Final = 300
 PERSON_SIGN: Final = ":"
 """The separator in the id of a person, which the id of an agent never contains."""
 
+NO_TARGET: Final = text(
+    "target: no agent {id} is yours, or in a pool that you own or whose owner invited your agent"
+)
 OFF: Final = (
     "This person has turned memory off, so agents cannot write to them. Hand the task to an agent, "
     "or ask the person in another way."
@@ -309,7 +313,7 @@ class HandoffManager:
     async def _refuse_repository(self, request: RequestScope, place: str, problem: str) -> None:
         if request.from_repository:
             await self._audit.note("permission_denied", request, what="text_of_repository")
-            raise BadInput(f"{place}: {problem}")
+            raise UsageError(f"{place}: {problem}")
 
     async def _receiver(self, request: RequestScope, agent_id: str) -> HandoffReceiver | None:
         agent = await self._agents.own(request, agent_id)
@@ -329,19 +333,16 @@ class HandoffManager:
         """Return the target's agent id or person, the person for whom it acts, and a person's
         linked identities."""
         if not 0 < len(target) <= MAX_TARGET:
-            raise BadInput("target: must be the id of an agent, or of a person")
+            raise UsageError("target: must be the id of an agent, or of a person")
         if PERSON_SIGN in target:
             return "", target, target, await self._reached(request, target)
         if target == source.id:
-            raise BadInput("target: an agent cannot hand a task to itself")
+            raise UsageError("target: an agent cannot hand a task to itself")
         agent = await self._agents.receiver(request, source, target)
         if agent is None:
-            raise NotFound(
-                f"target: no agent {target[:40]!r} is yours, or in a pool that you own or whose "
-                "owner invited your agent"
-            )
+            raise NotFound(NO_TARGET.of(id=verbatim(repr(target[:40]))))
         if not agent.may(Capability.HANDOFF_RECEIVE):
-            raise BadInput("target: this agent lacks the capability handoff_receive")
+            raise UsageError("target: this agent lacks the capability handoff_receive")
         return agent.id, "", agent.owner, ()
 
     async def _reached(self, request: RequestScope, person: str) -> tuple[str, ...]:
@@ -350,7 +351,7 @@ class HandoffManager:
         tenant = request.principal.tenant
         own = {str(request.principal.person), *request.persons}
         if request.principal.outside and person not in own:
-            raise BadInput(f"target: {OUTSIDE}")
+            raise UsageError(f"target: {OUTSIDE}")
         contact = await self._places.contact(tenant, person)
         problem = ""
         if contact.memory_off:
@@ -363,7 +364,7 @@ class HandoffManager:
             await self._audit.note(
                 "permission_denied", request, what="handoff_to_person", to_person=person
             )
-            raise BadInput(f"target: {problem}")
+            raise UsageError(f"target: {problem}")
         return contact.persons
 
     def _ttl(self, seconds: int | None) -> int:
@@ -371,7 +372,7 @@ class HandoffManager:
             return self._limits.handoff_seconds
         least, most = self._limits.handoff_seconds_least, self._limits.handoff_seconds_most
         if type(seconds) is not int or not least <= seconds <= most:
-            raise BadInput(f"ttl_seconds: must be a whole number from {least} to {most:,}")
+            raise UsageError(f"ttl_seconds: must be a whole number from {least} to {most:,}")
         return seconds
 
     def _check(self, outcome: str) -> None:

@@ -16,6 +16,7 @@ from msgspec import Struct
 from gateway.errors import BadInput, NotFound
 from gateway.immutable import replace
 from gateway.ports import Clock
+from gateway.text import Moment, text
 from memory.agents.model import (
     Agent,
     AgentEvent,
@@ -42,17 +43,17 @@ RESTS: Final = timedelta(days=30)
 or since it was declined."""
 WITHDRAWN_RESTS: Final = timedelta(days=1)
 MAX_LISTED: Final = 100
-UNKNOWN: Final = (
+UNKNOWN: Final = text(
     "No invitation with this id waits for you. It may have expired, been withdrawn, or been "
     "answered already."
 )
-OTHERWISE: Final = (
+OTHERWISE: Final = text(
     "permission: this agent is invited with another permission already. leave_pool withdraws that "
     "invitation; a day later you can invite again."
 )
-RESTING: Final = (
+RESTING: Final = text(
     "This agent was invited into this pool lately. The pool can invite it again from "
-    "{until:%Y-%m-%d %H:%M} UTC on. Its person can also join by themselves, if the pool is open "
+    "{until} on. Its person can also join by themselves, if the pool is open "
     "to them."
 )
 LIMITS: Final[dict[Limit, str]] = {
@@ -99,11 +100,11 @@ class PoolInvitations(Struct, frozen=True):
             return replace(invitation, id=outcome.id, until=outcome.until)
         await self._note(request, "invite", invitation, denied=True)
         if isinstance(outcome, Rests):
-            raise BadInput(RESTING.format(until=outcome.until))
+            raise BadInput(RESTING.of(until=Moment(outcome.until)))
         if outcome == "otherwise":
             raise BadInput(OTHERWISE)
         if outcome == "missing":
-            raise NotFound("The pool or the agent no longer exists.")
+            raise NotFound(text("The pool or the agent no longer exists."))
         raise RegistryCapacityError(LIMITS[outcome].format(self.limits))
 
     async def waiting(self, request: RequestScope) -> tuple[PoolInvitation, ...]:

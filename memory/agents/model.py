@@ -7,8 +7,9 @@ from typing import Final, Literal
 from msgspec import Struct, field
 from pydantic import Field
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.settings import Section
+from gateway.text import NO_TEXT, Text
 from memory.model.record import Record
 
 SESSION_IDLE: Final = timedelta(minutes=30)
@@ -86,7 +87,7 @@ class HandoffStatus(StrEnum):
         return self not in {HandoffStatus.PENDING, HandoffStatus.ACCEPTED}
 
 
-class RegistryCapacityError(BadInput):
+class RegistryCapacityError(UsageError):
     """A limit of agents, sessions, pools, members, shared memories or handoffs is reached."""
 
     code = "full"
@@ -319,7 +320,7 @@ class ShareWaits(Struct, frozen=True):
 
     review_id: str
     """The id of the open review."""
-    reason: str
+    reason: Text
     """The sentence."""
 
 
@@ -344,7 +345,7 @@ class SharedUpdate(Struct, frozen=True):
     version: int
     text: str
     own_text: str
-    reason: str = ""
+    reason: Text = NO_TEXT
     """The sentence about it; empty after an update."""
     review_id: str = ""
     """The id of the open review; empty unless it waits."""

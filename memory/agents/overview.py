@@ -17,6 +17,7 @@ from gateway.errors import BadInput, NotFound
 from gateway.immutable import replace
 from gateway.people import Role
 from gateway.ports import Clock
+from gateway.text import text, verbatim
 from memory.agents.model import Agent, AgentActivity, AgentSummary, Membership, PoolSummary
 from memory.agents.pools import PoolRegistry
 from memory.agents.registry import EVER, AgentRegistry
@@ -35,10 +36,12 @@ WHOLE: Final = 32
 """Characters of a whole id."""
 LEAST: Final = 4
 """Characters of an id that a person has to type."""
-UNKNOWN: Final = "You have no agent with this id."
-AMBIGUOUS: Final = "Several ids begin with {id!r}. Write more of the id."
-NO_POOL: Final = "You have no pool with this id."
-OPERATORS_ONLY: Final = "Only operators see all agents and pools."
+UNKNOWN: Final = text("You have no agent with this id.")
+AMBIGUOUS: Final = text("Several ids begin with '{id}'. Write more of the id.")
+NO_POOL: Final = text("You have no pool with this id.")
+ONLY_PEOPLE: Final = text("Only people list agents and pools, not agents.")
+ONLY_A_PERSON: Final = text("Only a person takes back what an agent gave.")
+OPERATORS_ONLY: Final = text("Only operators see all agents and pools.")
 
 
 class AgentPage(Struct, frozen=True):
@@ -93,7 +96,7 @@ class AgentOverview(Struct, frozen=True):
         Raises `NotFound` for no agent, `BadInput` for several."""
         found = [one for one in await self.agents(request) if _fits(one.id, text)]
         if len(found) > 1:
-            raise BadInput(AMBIGUOUS.format(id=text[:40]))
+            raise BadInput(AMBIGUOUS.of(id=verbatim(text[:40])))
         if not found:
             raise NotFound(UNKNOWN)
         return found[0]
@@ -148,7 +151,7 @@ class AgentOverview(Struct, frozen=True):
         `BadInput`."""
         found = [one for one in await self.own_pools(request) if _fits(one.pool.id, text)]
         if len(found) > 1:
-            raise BadInput(AMBIGUOUS.format(id=text[:40]))
+            raise BadInput(AMBIGUOUS.of(id=verbatim(text[:40])))
         if not found:
             raise NotFound(NO_POOL)
         return found[0]
@@ -160,7 +163,7 @@ def _fits(id_: str, text: str) -> bool:
 
 def _check_person(request: RequestScope) -> None:
     if request.agent:
-        raise NotFound("Only people list agents and pools, not agents.")
+        raise NotFound(ONLY_PEOPLE)
 
 
 def _check_operator(request: RequestScope) -> None:
@@ -201,7 +204,7 @@ class Origins(Struct, frozen=True):
         tenant. The agent may be unregistered already. Raises `NotFound` for the request of an
         agent: only a person takes back."""
         if request.agent:
-            raise NotFound("Only a person takes back what an agent gave.")
+            raise NotFound(ONLY_A_PERSON)
         access = access_scope_of(replace(request, agent=""))
         memories = await self.registry.take_back(request, agent_id, since)
         shares = handoffs = reviews = 0

@@ -13,10 +13,11 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from gateway.errors import BadInput, NotFound
+from gateway.errors import BadInput, NotFound, UsageError
 from gateway.immutable import replace
 from gateway.people import Role
 from gateway.ports import Clock
+from gateway.text import text, verbatim
 from memory.agents.invitations import PoolInvitations, refused_joining
 from memory.agents.model import (
     MAX_RESULTS,
@@ -61,22 +62,24 @@ NAMED_BY: Final = 4
 """Characters of an id that name a pool."""
 PRUNED_AT_ONCE: Final = 200
 """Shares: each leaves three indexes, which takes some milliseconds for all of them in SQLite."""
-NO_POOL: Final = "There is no pool {id!r} that you can use. Ask the owner of the pool for its id."
-NO_MEMORY: Final = (
-    "There is no memory {id!r} of yours that can be shared. What an agent keeps for itself, turns"
+NO_POOL: Final = text(
+    "There is no pool {id} that you can use. Ask the owner of the pool for its id."
+)
+NO_MEMORY: Final = text(
+    "There is no memory {id} of yours that can be shared. What an agent keeps for itself, turns"
     " and replaced memories are not shared."
 )
-NOT_SHARED: Final = "No memory {id!r} is shared in this pool. `query_shared` lists them."
-NO_PROJECT: Final = (
+NOT_SHARED: Final = text("No memory {id} is shared in this pool. `query_shared` lists them.")
+NO_PROJECT: Final = text(
     "A pool or a share of scope PROJECT needs a project. The person chooses one with `/project`."
 )
-OPERATORS_ONLY: Final = "scope: only operators create pools of scope GLOBAL"
-TOO_WIDE: Final = "scope: the pool {name!r} is of scope {pool}; {scope} is wider"
-FROM_REPOSITORY: Final = (
+OPERATORS_ONLY: Final = text("scope: only operators create pools of scope GLOBAL")
+TOO_WIDE: Final = text("scope: the pool {name} is of scope {pool}; {scope} is wider")
+FROM_REPOSITORY: Final = text(
     "What a client wrote is not shared: it may have read a repository that not everybody may read. "
     "The person stores the text in a chat, and that memory can be shared."
 )
-CHANGES_BEHAVIOUR: Final = (
+CHANGES_BEHAVIOUR: Final = text(
     "A preference, instruction or correction changes how the assistant works for others. Store the "
     "new text as a memory of its own and share that: an operator then decides about it."
 )
@@ -111,13 +114,13 @@ class PoolRegistry(Struct, frozen=True):
         """
         safe = named(name, "name")
         if not safe:
-            raise BadInput("name: a pool needs a name")
+            raise UsageError("name: a pool needs a name")
         if scope is SharedScope.GLOBAL and not _operates(request):
             await self._denied(request, "create")
             raise BadInput(OPERATORS_ONLY)
         if scope is SharedScope.TEAM and request.principal.outside:
             await self._denied(request, "create")
-            raise BadInput("scope: people of other companies cannot create pools of scope TEAM")
+            raise UsageError("scope: people of other companies cannot create pools of scope TEAM")
         project = request.project if scope is SharedScope.PROJECT else ""
         if scope is SharedScope.PROJECT and not project:
             raise BadInput(NO_PROJECT, code="no_project")
@@ -155,7 +158,7 @@ class PoolRegistry(Struct, frozen=True):
             pool.owner in request.persons or await self.store.includes(pool, request.persons)
         ):
             return tuple(await self.store.members(pool_id, self.limits.pool_members))
-        raise NotFound(NO_POOL.format(id=pool_id[:64]))
+        raise NotFound(NO_POOL.of(id=verbatim(repr(pool_id[:64]))))
 
     async def delete_pool(self, request: RequestScope, pool_id: str) -> bool:
         """Delete a pool of the caller; operators delete every pool of the tenant. The memories
@@ -192,7 +195,7 @@ class PoolRegistry(Struct, frozen=True):
         if joined == "not_member":
             return await self.invitations.invite(request, pool, agent, permission)
         if joined == "missing":
-            raise NotFound(NO_POOL.format(id=pool_id[:64]))
+            raise NotFound(NO_POOL.of(id=verbatim(repr(pool_id[:64]))))
         if joined != "joined":
             await self._denied(request, "join", pool=pool.id, agent=agent.id)
             raise refused_joining(joined, self.limits, pool.scope)
@@ -307,7 +310,7 @@ class PoolRegistry(Struct, frozen=True):
         """
         most = self.limits.query_results if max_results is None else max_results
         if not 1 <= most <= MAX_RESULTS:
-            raise BadInput(f"max_results: 1 to {MAX_RESULTS:,}, not {most}")
+            raise UsageError(f"max_results: 1 to {MAX_RESULTS:,}, not {most}")
         agent = await self.registry.own(request, agent_id)
         pool = await self._pool(request, pool_id)
         if not agent.may(Capability.MEMORY_READ):
@@ -358,7 +361,7 @@ class PoolRegistry(Struct, frozen=True):
         access = await self._reading(request, pool, agent)
         found = await self.store.query(access, pool.id, self.clock.now(), 1, memory_id)
         if not found:
-            raise NotFound(NOT_SHARED.format(id=memory_id[:64]))
+            raise NotFound(NOT_SHARED.of(id=verbatim(repr(memory_id[:64]))))
         entry = found[0]
         wide = not SharedScope.USER.includes(entry.shared.scope)
         if entry.record.behavioral and wide and not access.operates:
@@ -389,7 +392,7 @@ class PoolRegistry(Struct, frozen=True):
         repository."""
         record = await self.memories.get(access, memory_id)
         if record is None:
-            raise NotFound(NO_MEMORY.format(id=memory_id[:64]))
+            raise NotFound(NO_MEMORY.of(id=verbatim(repr(memory_id[:64]))))
         if record.provenance.from_repository:
             await self._denied(request, "share", pool=pool.id, agent=access.agent)
             raise BadInput(FROM_REPOSITORY)
@@ -422,7 +425,7 @@ class PoolRegistry(Struct, frozen=True):
             return shared
         await self._denied(request, "share", pool=share.pool, agent=share.agent)
         if shared == "missing":
-            raise NotFound(NO_MEMORY.format(id=share.memory[:64]))
+            raise NotFound(NO_MEMORY.of(id=verbatim(repr(share.memory[:64]))))
         if shared == "full":
             advice = "Stop sharing one first."
             raise capacity("pool_memories", "shared memories in this pool", limit, advice)
@@ -439,7 +442,7 @@ class PoolRegistry(Struct, frozen=True):
     ) -> ShareWaits | Literal[False]:
         """Let an operator decide about a share. False without WRITE permission in the pool."""
         if not may_change(access, record) or not may_be_shared(record) or not record.current:
-            raise NotFound(NO_MEMORY.format(id=record.id[:64]))
+            raise NotFound(NO_MEMORY.of(id=verbatim(repr(record.id[:64]))))
         member = await self.store.member(pool.id, access.agent)
         if member is None or member.permission is not Permission.WRITE:
             await self._denied(request, "share", pool=pool.id, agent=access.agent)
@@ -454,7 +457,7 @@ class PoolRegistry(Struct, frozen=True):
         if pool is not None and await self._covers(request, pool):
             return pool
         await self._denied(request, "pool")
-        raise NotFound(NO_POOL.format(id=pool_id[:64]))
+        raise NotFound(NO_POOL.of(id=verbatim(repr(pool_id[:64]))))
 
     async def _covers(self, request: RequestScope, pool: Pool) -> bool:
         if pool.owner in request.persons or pool.scope is SharedScope.GLOBAL:
@@ -522,7 +525,13 @@ def _readable(access: AccessScope, entry: PoolEntry, *, others: bool) -> PoolEnt
 def _check_scope(pool: Pool, scope: SharedScope, project: str) -> None:
     """Raises `BadInput` for a scope that is wider than the pool's, or that needs a project."""
     if not pool.scope.includes(scope):
-        raise BadInput(TOO_WIDE.format(name=pool.name, pool=pool.scope.name, scope=scope.name))
+        raise BadInput(
+            TOO_WIDE.of(
+                name=verbatim(repr(pool.name)),
+                pool=verbatim(pool.scope.name),
+                scope=verbatim(scope.name),
+            )
+        )
     if scope is SharedScope.PROJECT and not project:
         raise BadInput(NO_PROJECT, code="no_project")
 

@@ -7,9 +7,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from gateway.errors import BadInput, NotFound
+from gateway.errors import NotFound, UsageError
 from gateway.immutable import replace
 from gateway.ports import Clock
+from gateway.text import text, verbatim
 from memory.agents.defences import cleaned_name
 from memory.agents.model import (
     DEFAULT_CAPABILITIES,
@@ -38,7 +39,7 @@ TAKEN_AT_ONCE: Final = 500
 MAX_BATCHES: Final = 200
 """Batches of memories that one call takes back: 100,000 memories."""
 EVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
-UNKNOWN: Final = "No agent of yours has the id {id!r}. `get_agents_for_user` lists your agents."
+UNKNOWN: Final = text("No agent of yours has the id {id}. `get_agents_for_user` lists your agents.")
 PERSON_FULL: Final = (
     "You have {limit:,} {what} already, the maximum of one person. {advice} An operator can raise"
     " `agents.{setting}_per_person`."
@@ -76,7 +77,7 @@ class AgentRegistry(Struct, frozen=True):
         requested = allowed if capabilities is None else frozenset(capabilities)
         if not requested <= allowed:
             more = ", ".join(sorted(requested - allowed))
-            raise BadInput(f"capabilities: agents of type {agent_type} cannot have {more}")
+            raise UsageError(f"capabilities: agents of type {agent_type} cannot have {more}")
         agent = Agent(
             self.make_id(),
             request.principal.tenant,
@@ -127,7 +128,7 @@ class AgentRegistry(Struct, frozen=True):
             found = await self.store.get(request.principal.tenant, agent_id)
         if found is None or found.owner not in request.persons:
             await self._note("permission_denied", request, operation="agent")
-            raise NotFound(UNKNOWN.format(id=agent_id[:64]))
+            raise NotFound(UNKNOWN.of(id=verbatim(repr(agent_id[:64]))))
         return found
 
     async def acting(self, request: RequestScope, agent_id: str) -> RequestScope:
@@ -171,7 +172,7 @@ class AgentRegistry(Struct, frozen=True):
         limits, advice = self.limits, "End one first."
         admission = await self.store.add_session(agent, session, now - SESSION_IDLE, limits)
         if admission == "missing":
-            raise NotFound(UNKNOWN.format(id=agent_id[:64]))
+            raise NotFound(UNKNOWN.of(id=verbatim(repr(agent_id[:64]))))
         if admission != "stored":
             await self._note("permission_denied", request, operation="session", reason="full")
             if admission == "person_full":
@@ -189,7 +190,9 @@ class AgentRegistry(Struct, frozen=True):
             tenant, request.persons, request.agent, session_id, now, now - SESSION_IDLE
         )
         if session is None:
-            raise NotFound("The session has ended, or there is none with this id. Start a new one.")
+            raise NotFound(
+                text("The session has ended, or there is none with this id. Start a new one.")
+            )
         return session
 
     async def end_session(self, request: RequestScope, session_id: str) -> bool:
@@ -214,7 +217,7 @@ class AgentRegistry(Struct, frozen=True):
 def named(name: str, place: str) -> str:
     """Return a safe name in one line. Raises `BadInput` for more than 100 characters."""
     if len(name) > MAX_NAME:
-        raise BadInput(f"{place}: at most {MAX_NAME} characters, not {len(name)}")
+        raise UsageError(f"{place}: at most {MAX_NAME} characters, not {len(name)}")
     return " ".join(cleaned_name(name).split())[:MAX_NAME]
 
 

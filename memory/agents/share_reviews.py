@@ -14,6 +14,7 @@ from msgspec import Struct
 from gateway.errors import BadInput, NotFound
 from gateway.immutable import replace
 from gateway.ports import Clock
+from gateway.text import text, verbatim
 from memory.agents.model import (
     AgentEvent,
     AgentLimits,
@@ -29,23 +30,23 @@ from memory.model.scope import AccessScope, RequestScope
 from memory.stores.audit import Audit
 from memory.stores.reviews import ReviewItem, ReviewStore, ShareProposal
 
-WAITS: Final = (
+WAITS: Final = text(
     "It changes how the assistant works for others, so an operator decides about it. Until then, "
     "nobody else reads it."
 )
-REASON: Final = (
+REASON: Final = text(
     "An agent of {person} would share it in a pool, where it changes the work of others."
 )
-QUEUE_FULL: Final = (
+QUEUE_FULL: Final = text(
     "Too many of your shares and memories wait for a decision. Share it again when some of them are"
     " decided, or share it at scope USER."
 )
-GONE: Final = (
+GONE: Final = text(
     "It can no longer be shared: the memory or the pool was deleted, or the agent may not share "
     "there any more. Reject it."
 )
-FULL: Final = (
-    "The pool is full: it holds {limit:,} memories. Reject it, or ask for room in the pool."
+FULL: Final = text(
+    "The pool is full: it holds {limit} memories. Reject it, or ask for room in the pool."
 )
 
 
@@ -81,7 +82,7 @@ class ShareReviews(Struct, frozen=True):
             embedding=None,
         )
         target = ShareProposal(pool.id, scope.value, record.id).target
-        reason = REASON.format(person=record.provenance.person)
+        reason = REASON.of(person=verbatim(record.provenance.person))
         item = ReviewItem(f"rev-{uuid.uuid4()}", proposed, reason, self.clock.now(), target=target)
         if not await self.reviews.add(access, item):
             raise BadInput(QUEUE_FULL, code="queue_full")
@@ -111,7 +112,7 @@ class ShareReviews(Struct, frozen=True):
         limit = self.limits.pool_memories
         shared = await self.pools.share(access, share, record.project, limit, event)
         if shared == "full":
-            raise BadInput(FULL.format(limit=limit), code="full")
+            raise BadInput(FULL.of(limit=limit), code="full")
         if not isinstance(shared, SharedMemory):
             raise NotFound(GONE)
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from gateway.immutable import replace
 from gateway.ports import Clock
+from gateway.text import Text, text, verbatim
 from memory.agents.model import AgentEvent, EventKind, PoolEntry, SharedUpdate, UpdateOutcome
 from memory.agents.stores.events import event_of
 from memory.agents.stores.pools import ReplacedText, SqlPools
@@ -23,13 +24,15 @@ from memory.recall.selection import displayable
 from memory.write.replacement import named_rightly
 from memory.write.write_path import WritePath
 
-CONFLICT: Final = (
+CONFLICT: Final = text(
     "Another agent changed this memory to version {version}. Merge both texts and update that"
     " version."
 )
-MEMORY_OFF: Final = "Memory is off for this person, so nothing is kept."
-GONE: Final = "The memory is no longer shared here."
-WAITS: Final = "{reason} After its approval, update the shared memory with the same text again."
+MEMORY_OFF: Final = text("Memory is off for this person, so nothing is kept.")
+GONE: Final = text("The memory is no longer shared here.")
+WAITS: Final = text(
+    "{reason} After its approval, update the shared memory with the same text again."
+)
 
 
 class SharedUpdates(Struct, frozen=True):
@@ -55,7 +58,7 @@ class SharedUpdates(Struct, frozen=True):
             return _unchanged(entry, text, UpdateOutcome.REFUSED, MEMORY_OFF)
         result = await self._written(request, access, entry, text)
         if result.outcome is Outcome.REVIEW:
-            reason = WAITS.format(reason=result.reason)
+            reason = WAITS.of(reason=result.reason)
             waits = _unchanged(entry, text, UpdateOutcome.REVIEW, reason)
             return replace(waits, review_id=result.review_id)
         record_id, stored = result.memory_id, result.outcome is Outcome.STORED
@@ -111,10 +114,10 @@ class SharedUpdates(Struct, frozen=True):
 
 
 def _conflict(present: PoolEntry, text: str) -> SharedUpdate:
-    reason = CONFLICT.format(version=present.shared.version)
+    reason = CONFLICT.of(version=verbatim(str(present.shared.version)))
     return _unchanged(present, text, UpdateOutcome.CONFLICT, reason)
 
 
-def _unchanged(present: PoolEntry, text: str, outcome: UpdateOutcome, reason: str) -> SharedUpdate:
+def _unchanged(present: PoolEntry, text: str, outcome: UpdateOutcome, reason: Text) -> SharedUpdate:
     shown = displayable(present.record).content
     return SharedUpdate(outcome, present.shared.version, shown, text, reason)

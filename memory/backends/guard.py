@@ -8,7 +8,7 @@ checked: a statement of another tenant, person or room is dropped.
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Final, TypeGuard, TypeVar
+from typing import Final, Literal, TypeAlias, TypeGuard, TypeVar
 
 import structlog
 from msgspec import Struct
@@ -26,6 +26,7 @@ from gateway.ports.memory_backend import (
     Statement,
 )
 from gateway.ports.model import CanStart
+from gateway.text import Sentence, text, verbatim
 from memory.backends.conversion import is_valid
 from safety.bounds import Frozen, InputBounds, OutOfBounds, snapshot
 
@@ -46,10 +47,33 @@ CALLS: Final = 16
 MAX_ERROR: Final = 200
 MAX_EXPORTED: Final = 10_000
 EXPORT_BOUNDS: Final = InputBounds(elements=200_000, total_bytes=20_000_000)
-NOT_ANSWERED: Final = (
-    "The memory backend {name} does not answer. Nothing was {done}. Try again in 30 seconds. If it "
-    "still does not answer then, tell the operator: `parley doctor` shows the reason."
-)
+Done: TypeAlias = Literal["read", "stored", "deleted", "exported", "erased"]
+NOT_ANSWERED: Final[Mapping[Done, Sentence]] = {
+    "read": text(
+        "The memory backend {name} does not answer. Nothing was read. Try again in 30 seconds. If "
+        "it still does not answer then, tell the operator: `parley doctor` shows the reason."
+    ),
+    "stored": text(
+        "The memory backend {name} does not answer. Nothing was stored. Try again in 30 "
+        "seconds. If it still does not answer then, tell the operator: `parley doctor` shows the "
+        "reason."
+    ),
+    "deleted": text(
+        "The memory backend {name} does not answer. Nothing was deleted. Try again in 30 "
+        "seconds. If it still does not answer then, tell the operator: `parley doctor` shows the "
+        "reason."
+    ),
+    "exported": text(
+        "The memory backend {name} does not answer. Nothing was exported. Try again in 30 "
+        "seconds. If it still does not answer then, tell the operator: `parley doctor` shows the "
+        "reason."
+    ),
+    "erased": text(
+        "The memory backend {name} does not answer. Nothing was erased. Try again in 30 "
+        "seconds. If it still does not answer then, tell the operator: `parley doctor` shows the "
+        "reason."
+    ),
+}
 
 T = TypeVar("T")
 
@@ -118,7 +142,7 @@ class GuardedBackend:
         await self.start()
         line: object = await self._with_error_text(self.backend.health, HEALTH_SECONDS)
         if not isinstance(line, str):
-            raise MemoryUnavailable(f"health() of {self.name} returns no text")
+            raise MemoryUnavailable(verbatim(f"health() of {self.name} returns no text"))
         return _one_line(line)
 
     async def close(self) -> None:
@@ -134,10 +158,10 @@ class GuardedBackend:
         try:
             return await self._limited(call, seconds)
         except TimeoutError:
-            raise MemoryUnavailable(f"it did not answer within {seconds:.0f} s") from None
+            raise MemoryUnavailable(verbatim(f"it did not answer within {seconds:.0f} s")) from None
         except Exception as error:
             reason = _one_line(str(error)) or type(error).__name__
-            raise MemoryUnavailable(reason) from error
+            raise MemoryUnavailable(verbatim(reason)) from error
 
     # --- reading --------------------------------------------------------------------------------
 
@@ -231,7 +255,7 @@ class GuardedBackend:
             copies = snapshot(_items(rows, MAX_EXPORTED), EXPORT_BOUNDS)
         except (OutOfBounds, TypeError, ValueError) as error:
             log.warning("memory_backend_export_unusable", backend=self.name, error=str(error)[:200])
-            raise MemoryUnavailable(NOT_ANSWERED.format(name=self.name, done="exported")) from error
+            raise self._not_answered("exported") from error
         rows_read = copies if isinstance(copies, tuple) else ()
         return [
             {key: _plain(value) for key, value in row.items()}
@@ -250,6 +274,9 @@ class GuardedBackend:
         )
         return number if isinstance(number, int) and number >= 0 else 0
 
+    def _not_answered(self, done: Done) -> MemoryUnavailable:
+        return MemoryUnavailable(NOT_ANSWERED[done].of(name=verbatim(self.name)))
+
     # --- one call -------------------------------------------------------------------------------
 
     async def _call(
@@ -258,12 +285,12 @@ class GuardedBackend:
         call: Callable[[], Awaitable[T]],
         seconds: float,
         *,
-        done: str = "read",
+        done: Done = "read",
         always: bool = False,
     ) -> T:
         """Return the result of a call. Raises `MemoryUnavailable` with a sentence for the person;
         `done` is what the call would have done."""
-        problem = MemoryUnavailable(NOT_ANSWERED.format(name=self.name, done=done))
+        problem = self._not_answered(done)
         if self.paused and not always:
             self._count("memory_backend", f"{name}_paused")
             raise problem

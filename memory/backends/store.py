@@ -17,6 +17,7 @@ from gateway.immutable import replace
 from gateway.ports import Clock
 from gateway.ports.adapter import AdapterState
 from gateway.ports.memory_backend import MAX_PAGE, MAX_STATEMENTS, Statement
+from gateway.text import text, verbatim
 from memory.backends.conversion import backend_access_of, checked, record_of, statement_of
 from memory.backends.guard import GuardedBackend
 from memory.backends.matching import by_words, fits, holds, is_own
@@ -58,8 +59,8 @@ LOCKS: Final = 64
 """Locks of writers; the people of two tenants may share one."""
 AT_ONCE: Final = 10_000
 """Characters that are searched or checked on the event loop, beyond in a thread."""
-FULL: Final = (
-    "The memory backend {name} is full: you can read {number:,} memories in it. Delete some first: "
+FULL: Final = text(
+    "The memory backend {name} is full: you can read {number} memories in it. Delete some first: "
     "`/forget …`."
 )
 
@@ -184,7 +185,7 @@ class BackendMemories:
         if quota is not None and record.scope is Scope.USER and used >= quota:
             return Insertion(False, quota=(used, quota))
         if len(records) >= MAX_STATEMENTS:
-            raise BadInput(FULL.format(name=self.backend.name, number=len(records)))
+            raise BadInput(FULL.of(name=verbatim(self.backend.name), number=len(records)))
         return None
 
     async def delete(self, access: AccessScope, memory_ids: Sequence[str]) -> list[str]:

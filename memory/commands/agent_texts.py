@@ -4,176 +4,214 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from memory.agents.model import Agent, AgentActivity, AgentSummary, Membership
+from gateway.text import Moment, Sentence, Text, counted, joined, text, verbatim
+from memory.agents.model import Agent, AgentActivity, AgentSummary, Membership, Permission
 from memory.agents.overview import AgentPage, TakenBack
-from memory.commands.invitation_texts import LEAVE_ASKED
+from memory.commands.invitation_texts import LEAVE_ASKED, LEAVE_MEANS
 from memory.commands.texts import memory_line
-from memory.text.display import one_line
+from memory.text.display import bullets, one_line, paragraphs
 
 SHORT: Final = 8
 """Characters of an id that a person types."""
 MAX_SHOWN: Final = 30
 """Agents of a list in one message."""
 
-USAGE: Final = (
+USAGE: Final = text(
     "Write `/agents` for the list, `/agents ID` to see what an agent wrote and shared, "
     "`/agents accept ID` or `/agents decline ID` to answer an invitation, `/agents leave ID POOL`, "
     "`/agents unregister ID`, or `/agents take-back ID`."
 )
-NONE: Final = (
+NONE: Final = text(
     "You have no agents. A program that works for you, such as a coding assistant, registers itself"
     " when it connects with your token."
 )
-NONE_AT_ALL: Final = "Nobody has an agent."
-GONE: Final = (
+NONE_AT_ALL: Final = text("Nobody has an agent.")
+GONE: Final = text(
     "This agent is not registered any more. `/agents take-back ID` still takes back what it gave."
 )
-NO_DAY: Final = (
-    "{text!r} is not a date. Write it as in 2026-11-23, or leave it out to take back everything."
+NO_DAY: Final = text(
+    "'{text}' is not a date. Write it as in 2026-11-23, or leave it out to take back everything."
 )
-FOOT: Final = (
+FOOT: Final = text(
     "_`/agents ID` shows what an agent wrote and shared. `/agents unregister ID` ends its access to"
     " pools. `/agents take-back ID` deletes what it gave. The first four characters of an id are "
     "enough._"
 )
-ALL_FOOT: Final = (
+ALL_FOOT: Final = text(
     "_These are numbers only. `/agents take-back` with a whole id ends the shares and handoffs of "
     "an agent, and deletes what it wrote for a project or for everybody._"
 )
-UNREGISTER_MEANS: Final = (
+UNREGISTER_MEANS: Final = text(
     "It leaves all pools, with everything that it shares there. Its pending handoffs end. "
     "What it wrote in your memory stays: `/agents take-back` deletes that."
 )
-UNREGISTERED: Final = (
+UNREGISTERED: Final = text(
     "The agent is unregistered. `/agents take-back {id}` deletes what it wrote. A program that has "
     "your token can register again: an operator ends that with `parley token revoke NAME`."
 )
-TAKE_BACK_MEANS: Final = (
+TAKE_BACK_MEANS: Final = text(
     "This deletes the memories that it wrote, ends its shares in pools, deletes what waits for "
     "review, and rejects its open handoffs. It cannot be undone. Shares of your own words end too; "
     "these words stay in your memory."
 )
 
 
-def listed(agents: Sequence[AgentSummary]) -> str:
+YOURS: Final = text("**Your agents**")
+OF_ALL: Final = text("**The agents of everybody**")
+UNREGISTERED_AGENT: Final = text("An unregistered agent")
+UNNAMED: Final = text("An agent without a name")
+CAPABILITIES: Final = text("{type}, since {at}. Capabilities: {capabilities}.")
+LATEST: Final = counted(
+    "The latest of {count} memory:",
+    "The latest of {count} memories:",
+)
+WROTE_NOTHING: Final = text("It wrote no memories.")
+POOLS: Final = text("Its pools:")
+LEAVES: Final = text("_`/agents leave {id} POOL` takes it out of a pool._")
+DELETES: Final = text(
+    "_`/forget ID` deletes one memory. `/agents take-back {id}` deletes all of them._"
+)
+_POOL_READS: Final = counted(
+    "{pool} `{id}` (read, {count} share)", "{pool} `{id}` (read, {count} shares)"
+)
+_POOL_WRITES: Final = counted(
+    "{pool} `{id}` (write, {count} share)", "{pool} `{id}` (write, {count} shares)"
+)
+UNREGISTER_ASKED: Final = text("Unregister {agent} `{id}`?")
+TAKE_BACK_ASKED: Final = text("Take back everything that {agent} `{id}` gave?")
+TAKE_BACK_SINCE: Final = text("Take back everything that {agent} `{id}` gave since {at}?")
+GAVE: Final = text("In all, it gave: {activity}.")
+TAKEN_BACK: Final = text("Taken back: {activity}. `/agents` lists your agents.")
+# Translators: the line of an agent in a list. {type} is such as "custom".
+_LINE: Final = text("{agent} `{id}`: {type}, since {at}; {activity}")
+_LINE_OF: Final = text("{agent} `{id}`: of {owner}, {type}, since {at}; {activity}")
+_LINE_GONE: Final = text("{agent} `{id}`: {activity}")
+_MORE: Final = counted(
+    "and {count} more, which `parley agents list` shows",
+    "and {count} more, which `parley agents list` shows",
+)
+_MEMORIES: Final = counted("{count} memory", "{count} memories")
+_WAITING: Final = counted("{count} waiting for review", "{count} waiting for review")
+_SHARES: Final = counted("{count} share", "{count} shares")
+_HANDOFFS: Final = counted("{count} open handoff", "{count} open handoffs")
+
+
+def listed(agents: Sequence[AgentSummary]) -> Text:
     """Return the agents of a person."""
     if not agents:
         return NONE
-    return _list("Your agents", agents, FOOT, whole=False)
+    return _list(YOURS, agents, FOOT, whole=False)
 
 
-def all_listed(agents: Sequence[AgentSummary]) -> str:
+def all_listed(agents: Sequence[AgentSummary]) -> Text:
     """Return the agents of everybody, for operators."""
     if not agents:
         return NONE_AT_ALL
-    return _list("The agents of everybody", agents, ALL_FOOT, whole=True)
+    return _list(OF_ALL, agents, ALL_FOOT, whole=True)
 
 
-def page(shown: AgentPage) -> str:
+def page(shown: AgentPage) -> Text:
     """Return what an agent wrote and shared."""
     summary = shown.summary
-    parts = [f"**{_name(summary.agent)}** `{summary.id}`"]
-    if summary.agent is not None:
-        may = ", ".join(sorted(one.value for one in summary.agent.capabilities))
-        parts.append(f"{_type(summary.agent)}. Capabilities: {may}.")
-    if shown.written:
-        lines = "\n".join(f"- {memory_line(one)}" for one in shown.written)
-        parts.append(f"The latest of {summary.activity.memories} memories:\n\n{lines}")
-    else:
-        parts.append("It wrote no memories.")
-    if shown.memberships:
-        pools = "\n".join(
-            f"- {one_line(one.name)} `{one.pool[:SHORT]}` ({one.permission.value}, "
-            f"{_counted(one.shares, 'share')})"
-            for one in shown.memberships
-        )
-        parts.append(f"Its pools:\n\n{pools}")
-        parts.append(f"_`/agents leave {_short(summary)} POOL` takes it out of a pool._")
-    parts.append(
-        f"_`/forget ID` deletes one memory. `/agents take-back {_short(summary)}` deletes "
-        "all of them._"
+    agent, short = summary.agent, _short(summary)
+    title = joined(
+        (verbatim("**"), _name(agent), verbatim("** `"), verbatim(summary.id), verbatim("`"))
     )
-    return "\n\n".join(parts)
+    parts: list[Text] = [title]
+    if agent is not None:
+        may = ", ".join(sorted(one.value for one in agent.capabilities))
+        parts.append(
+            CAPABILITIES.of(
+                type=verbatim(agent.type.value),
+                at=Moment(agent.registered_at, "day"),
+                capabilities=verbatim(may),
+            )
+        )
+    if shown.written:
+        parts.append(LATEST.of(count=summary.activity.memories))
+        parts.append(bullets(map(memory_line, shown.written)))
+    else:
+        parts.append(WROTE_NOTHING)
+    if shown.memberships:
+        parts += [POOLS, bullets(map(_pool, shown.memberships)), LEAVES.of(id=short)]
+    return paragraphs(*parts, DELETES.of(id=short))
 
 
-def leave_asked(agent: AgentSummary, pool: Membership) -> str:
+def _pool(one: Membership) -> Text:
+    line = _POOL_WRITES if one.permission is Permission.WRITE else _POOL_READS
+    pool, id_ = verbatim(one_line(one.name)), verbatim(one.pool[:SHORT])
+    return line.of(pool=pool, id=id_, count=one.shares)
+
+
+def leave_asked(agent: AgentSummary, pool: Membership) -> Text:
     """Return the question before an agent leaves a pool."""
-    return LEAVE_ASKED.format(
+    asked = LEAVE_ASKED.of(
         agent=_name(agent.agent),
         short=_short(agent),
-        pool=one_line(pool.name),
-        pool_id=pool.pool[:SHORT],
+        pool=verbatim(one_line(pool.name)),
+        pool_id=verbatim(pool.pool[:SHORT]),
     )
+    return paragraphs(asked, LEAVE_MEANS)
 
 
-def unregister_asked(agent: AgentSummary) -> str:
+def unregister_asked(agent: AgentSummary) -> Text:
     """Return the question before an agent is unregistered."""
-    return f"Unregister {_name(agent.agent)} `{_short(agent)}`?\n\n{UNREGISTER_MEANS}"
+    asked = UNREGISTER_ASKED.of(agent=_name(agent.agent), id=_short(agent))
+    return paragraphs(asked, UNREGISTER_MEANS)
 
 
-def unregistered(agent_id: str) -> str:
+def unregistered(agent_id: str) -> Text:
     """Return the result."""
-    return UNREGISTERED.format(id=agent_id[:SHORT])
+    return UNREGISTERED.of(id=verbatim(agent_id[:SHORT]))
 
 
-def take_back_asked(agent: AgentSummary, since: datetime | None) -> str:
+def take_back_asked(agent: AgentSummary, since: datetime | None) -> Text:
     """Return the question before everything that an agent gave is taken back."""
-    when = "" if since is None else f" since {since:%Y-%m-%d}"
-    gave = f"In all, it gave: {_activity(agent.activity)}."
-    return (
-        f"Take back everything that {_name(agent.agent)} `{_short(agent)}` gave{when}?\n\n{gave}"
-        f"\n\n{TAKE_BACK_MEANS}"
-    )
+    asked = TAKE_BACK_ASKED if since is None else TAKE_BACK_SINCE.of(at=Moment(since, "day"))
+    asked = asked.of(agent=_name(agent.agent), id=_short(agent))
+    return paragraphs(asked, GAVE.of(activity=_activity(agent.activity)), TAKE_BACK_MEANS)
 
 
-def taken_back(taken: TakenBack) -> str:
+def taken_back(taken: TakenBack) -> Text:
     """Return the result of a take-back."""
     activity = AgentActivity(taken.memories, taken.reviews, taken.shares, taken.handoffs)
-    return f"Taken back: {_activity(activity)}. `/agents` lists your agents."
+    return TAKEN_BACK.of(activity=_activity(activity))
 
 
-def _list(title: str, agents: Sequence[AgentSummary], foot: str, *, whole: bool) -> str:
-    lines = [_line(one, whole=whole) for one in agents[:MAX_SHOWN]]
+def _list(title: Sentence, agents: Sequence[AgentSummary], foot: Sentence, *, whole: bool) -> Text:
+    lines: list[Text] = [_line(one, whole=whole) for one in agents[:MAX_SHOWN]]
     more = len(agents) - MAX_SHOWN
     if more > 0:
-        lines.append(f"- and {more} more, which `parley agents list` shows")
-    return "\n".join((f"**{title}**", "", *lines, "", foot))
+        lines.append(_MORE.of(count=more))
+    return paragraphs(title, bullets(lines), foot)
 
 
-def _line(one: AgentSummary, *, whole: bool) -> str:
-    details = _activity(one.activity)
-    if one.agent is not None:
-        details = f"{_type(one.agent)}; {details}"
-        if whole:
-            details = f"of {one_line(one.agent.owner)}, {details}"
-    shown = one.id if whole else _short(one)
-    return f"- {_name(one.agent)} `{shown}`: {details}"
+def _line(one: AgentSummary, *, whole: bool) -> Text:
+    agent, line = one.agent, _LINE_GONE
+    if agent is not None:
+        line = _LINE_OF.of(owner=verbatim(one_line(agent.owner))) if whole else _LINE
+        line = line.of(type=verbatim(agent.type.value), at=Moment(agent.registered_at, "day"))
+    shown = verbatim(one.id) if whole else _short(one)
+    return line.of(agent=_name(agent), id=shown, activity=_activity(one.activity))
 
 
-def _activity(activity: AgentActivity) -> str:
-    return ", ".join(
+def _activity(activity: AgentActivity) -> Text:
+    return joined(
         (
-            _counted(activity.memories, "memory", "memories"),
-            f"{activity.waiting} waiting for review",
-            _counted(activity.shares, "share"),
-            _counted(activity.handoffs, "open handoff"),
-        )
+            _MEMORIES.of(count=activity.memories),
+            _WAITING.of(count=activity.waiting),
+            _SHARES.of(count=activity.shares),
+            _HANDOFFS.of(count=activity.handoffs),
+        ),
+        ", ",
     )
 
 
-def _counted(count: int, one: str, several: str = "") -> str:
-    return f"{count} {one if count == 1 else several or one + 's'}"
-
-
-def _name(agent: Agent | None) -> str:
+def _name(agent: Agent | None) -> Text:
     if agent is None:
-        return "An unregistered agent"
-    return f"“{one_line(agent.name)}”" if agent.name else "An agent without a name"
+        return UNREGISTERED_AGENT
+    return verbatim(f"“{one_line(agent.name)}”") if agent.name else UNNAMED
 
 
-def _type(agent: Agent) -> str:
-    return f"{agent.type.value}, since {agent.registered_at:%Y-%m-%d}"
-
-
-def _short(one: AgentSummary) -> str:
-    return one.id[:SHORT]
+def _short(one: AgentSummary) -> Text:
+    return verbatim(one.id[:SHORT])

@@ -8,17 +8,19 @@ from msgspec import Struct
 
 from gateway.errors import BadInput
 from gateway.immutable import replace
-from gateway.message import Button, Reply
+from gateway.message import Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
 from gateway.ports.rights import IN_CHAT
+from gateway.text import Text, label, verbatim
 from memory.agents.overview import LEAST, AgentOverview, Origins
 from memory.agents.registry import EVER, AgentRegistry
 from memory.commands import agent_texts, invitation_texts, texts
 from memory.commands.invitations import InvitationCommands
 from memory.commands.open_questions import VALID_FOR, Action, OpenQuestion, Questions
 from memory.model.scope import RequestScope, channel_of
+from memory.text.display import paragraphs
 
 SPEC: Final = CommandSpec(
     "agents",
@@ -30,6 +32,9 @@ SPEC: Final = CommandSpec(
     deletes=True,
     allowed=IN_CHAT,
 )
+LEAVE: Final = label("Leave the pool")
+UNREGISTER: Final = label("Unregister")
+TAKE_BACK: Final = label("Take back")
 ACTIONS: Final = ("unregister_agent", "take_back_agent", "leave_pool")
 
 
@@ -95,7 +100,7 @@ class AgentCommands(Struct, frozen=True):
         return (
             Reply(shown)
             if waits is None
-            else replace(waits, markdown=f"{waits.markdown}\n\n{shown}")
+            else replace(waits, markdown=paragraphs(waits.markdown, shown))
         )
 
     async def _ask_to_leave(self, request: RequestScope, caller: Caller, rest: str) -> Reply:
@@ -104,10 +109,12 @@ class AgentCommands(Struct, frozen=True):
         pools = (await self.overview.page(request, agent)).memberships
         found = [one for one in pools if len(pool_id) >= LEAST and one.pool.startswith(pool_id)]
         if len(found) != 1:
-            raise BadInput(invitation_texts.NOT_THERE.format(short=agent.id[: agent_texts.SHORT]))
+            raise BadInput(
+                invitation_texts.NOT_THERE.of(short=verbatim(agent.id[: agent_texts.SHORT]))
+            )
         text = agent_texts.leave_asked(agent, found[0])
         target = f"{agent.id} {found[0].pool}"
-        return await self._ask(caller, "leave_pool", target, "Leave the pool", text)
+        return await self._ask(caller, "leave_pool", target, LEAVE, text)
 
     async def _ask_to_unregister(
         self, request: RequestScope, caller: Caller, agent_id: str
@@ -116,7 +123,7 @@ class AgentCommands(Struct, frozen=True):
         if agent.agent is None:
             raise BadInput(agent_texts.GONE)
         text = agent_texts.unregister_asked(agent)
-        return await self._ask(caller, "unregister_agent", agent.id, "Unregister", text)
+        return await self._ask(caller, "unregister_agent", agent.id, UNREGISTER, text)
 
     async def _ask_to_take_back(self, request: RequestScope, caller: Caller, rest: str) -> Reply:
         agent_id, _, date = rest.strip().partition(" ")
@@ -124,12 +131,14 @@ class AgentCommands(Struct, frozen=True):
         agent = await self.overview.to_take_back(request, _id(agent_id))
         text = agent_texts.take_back_asked(agent, since)
         target = agent.id if since is None else f"{agent.id} {since.isoformat()}"
-        return await self._ask(caller, "take_back_agent", target, "Take back", text)
+        return await self._ask(caller, "take_back_agent", target, TAKE_BACK, text)
 
-    async def _ask(self, caller: Caller, action: Action, target: str, yes: str, text: str) -> Reply:
+    async def _ask(
+        self, caller: Caller, action: Action, target: str, yes: Text, text: Text
+    ) -> Reply:
         person, channel = str(caller.principal.person), channel_of(caller.place)
         question = OpenQuestion(action, person, channel=channel, target=target)
-        buttons: tuple[Button, Button] = await self.questions.ask(caller.id, question, yes)
+        buttons = await self.questions.ask(caller.id, question, yes)
         return Reply(text, buttons, buttons_until=caller.at + VALID_FOR)
 
 
@@ -147,4 +156,4 @@ def _day(text: str) -> datetime | None:
     try:
         return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
     except ValueError:
-        raise BadInput(agent_texts.NO_DAY.format(text=text[:40])) from None
+        raise BadInput(agent_texts.NO_DAY.of(text=verbatim(text[:40]))) from None

@@ -6,17 +6,18 @@ from typing import Final
 
 from gateway.errors import BadInput, NotFound
 from gateway.immutable import replace
-from gateway.message import Button, OutboundFile, Reply
+from gateway.message import Choice, OutboundFile, Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
 from gateway.ports.rights import IN_CHAT
+from gateway.text import counted, label, text
 from memory.commands import documents, handoffs, invitations, link, link_texts, texts
 from memory.commands import memories as browsing
 from memory.commands.agents import SPEC as AGENTS_SPEC
 from memory.commands.agents import AgentCommands
 from memory.commands.documents import DocumentCommands, SyncProblem
-from memory.commands.forget import ForgetCommands
+from memory.commands.forget import ForgetCommands, means_everything
 from memory.commands.handoffs import HandoffCommands
 from memory.commands.link import LinkCommands
 from memory.commands.memories import MemoryLists
@@ -27,7 +28,7 @@ from memory.commands.open_questions import (
     Questions,
     answered_in,
 )
-from memory.commands.privacy import Erasure, chosen, imported
+from memory.commands.privacy import YES, Erasure, chosen, has_approval, imported
 from memory.commands.project import ProjectCommands
 from memory.knowledge.access import KnowledgeReader
 from memory.knowledge.bindings import RoomBindings
@@ -36,6 +37,7 @@ from memory.model.record import Draft, Kind
 from memory.model.scope import channel_of
 from memory.service.handle import Memory, MemoryHandle
 from memory.service.people import People
+from memory.text.display import italic, paragraphs
 from memory.transfer.exporter import personal_file
 from memory.turns.footer import UNDO, deliver_notices, entries_at, keep_buttons, request_notice
 
@@ -44,7 +46,14 @@ _THAT: Final = re.compile(
 )
 """The word before a statement: without it, the memory is a complete sentence."""
 SPECS: Final = (
-    CommandSpec("remember", "Remember something for me", True, "what", allowed=IN_CHAT),
+    CommandSpec(
+        "remember",
+        "Remember something for me",
+        True,
+        "what",
+        allowed=IN_CHAT,
+        help_group="memory",
+    ),
     CommandSpec(
         "memories",
         "Show what you learned about me",
@@ -53,6 +62,7 @@ SPECS: Final = (
         True,
         "words to find, or: chat, review",
         allowed=IN_CHAT,
+        help_group="memory",
     ),
     CommandSpec(
         "forget",
@@ -63,6 +73,7 @@ SPECS: Final = (
         "a topic, or an id",
         deletes=True,
         allowed=IN_CHAT,
+        help_group="memory",
     ),
     CommandSpec(
         "privacy",
@@ -74,6 +85,7 @@ SPECS: Final = (
         takes_files=True,
         deletes=True,
         allowed=IN_CHAT,
+        help_group="memory",
     ),
     browsing.UNDO_SPEC,
     CommandSpec(
@@ -98,6 +110,13 @@ SPECS: Final = (
     *handoffs.SPECS,
     AGENTS_SPEC,
 )
+
+EXPORTED: Final = counted(
+    "Here is everything I store about you: {count} entry.",
+    "Here is everything I store about you: {count} entries.",
+)
+REALLY_ERASE: Final = text("Really erase all memories, conversations and links of this account?")
+ALL_OF_IT: Final = label("Yes, all of it")
 
 Command = Callable[[MemoryHandle, Caller, str], Awaitable[Reply]]
 
@@ -141,7 +160,7 @@ class MemoryCommands:
         self._commands: Mapping[str, Command] = {
             "remember": self._remember,
             "memories": self._memories,
-            "forget": self._forgetting.ask,
+            "forget": self._forget,
             "privacy": self._privacy,
             "undo": self._undo,
             "project": self._projects.run,
@@ -159,7 +178,7 @@ class MemoryCommands:
         reply = await self._commands[name](handle, caller, arguments.strip())
         direct = caller.place.audience is Audience.DIRECT
         notices = (*request_notice(handle), *(await deliver_notices(handle) if direct else ()))
-        noted = "\n\n".join((reply.markdown, *(f"_{line}_" for line in notices)))
+        noted = paragraphs(reply.markdown, *map(italic, notices))
         return replace(reply, markdown=noted) if notices else reply
 
     def owns(self, value: str) -> bool:
@@ -210,12 +229,19 @@ class MemoryCommands:
         result = await handle.write.remember(Draft(statement, kind_of(statement)))
         if not caller.alone:
             return await _kept_quietly(handle, result)
-        buttons: tuple[Button, ...] = ()
+        buttons: tuple[Choice, ...] = ()
         if result.outcome is Outcome.REVIEW and not result.for_operators:
             buttons = keep_buttons(result.review_id, replaces=result.replaces)
         planned = texts.planned(await handle.read.plan_use())
-        noted = f"_{planned}_" if planned and result.outcome is Outcome.STORED else ""
-        return Reply("\n\n".join(filter(None, (browsing.kept(result), noted))), buttons)
+        if result.outcome is not Outcome.STORED:
+            return Reply(browsing.kept(result), buttons)
+        return Reply(browsing.noted_below(browsing.kept(result), planned), buttons)
+
+    async def _forget(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
+        if not means_everything(text):
+            return await self._forgetting.ask(handle, caller, text)
+        asked = await self._ask_to_erase(handle, caller)
+        return replace(asked, markdown=paragraphs(asked.markdown, texts.ONLY_A_TOPIC))
 
     async def _memories(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
         if text.casefold() == "review":
@@ -251,8 +277,7 @@ class MemoryCommands:
         if what == "export":
             data, count = await personal_file(handle)
             file = OutboundFile("my-data.jsonl", "text/plain", data)
-            entries = f"{count} entr{'y' if count == 1 else 'ies'}"
-            return Reply(f"Here is everything I store about you: {entries}.", files=(file,))
+            return Reply(EXPORTED.of(count=count), files=(file,))
         if what == "import":
             return await imported(handle, caller, turns=self._episodic)
         if what == "erase":
@@ -261,7 +286,7 @@ class MemoryCommands:
         return Reply(
             texts.privacy(
                 handle.choices,
-                texts.counted(await handle.privacy.counts()),
+                texts.stored_rows(await handle.privacy.counts()),
                 texts.planned(await handle.read.plan_use()),
                 self._days,
                 rooms=handle.request.shows_private,
@@ -272,18 +297,16 @@ class MemoryCommands:
     async def _ask_to_erase(self, handle: MemoryHandle, caller: Caller) -> Reply:
         person, channel = str(caller.principal.person), channel_of(caller.place)
         question = OpenQuestion("erase", person, channel=channel)
-        buttons = await self._questions.ask(caller.id, question, "Erase everything")
-        others = link_texts.listed(await handle.privacy.linked())
-        linked = link_texts.ERASE_LINKED.format(sides=others) if others else ""
-        text = link_texts.ERASE_ASKED.format(linked=linked)
-        return Reply(text, buttons, buttons_until=caller.at + VALID_FOR)
+        buttons = await self._questions.ask(caller.id, question, YES)
+        approved = await has_approval(handle)
+        asked = link_texts.erase_asked(await handle.privacy.linked(), approved=approved)
+        return Reply(asked, buttons, buttons_until=caller.at + VALID_FOR)
 
     async def _settle(self, handle: MemoryHandle, caller: Caller, question: OpenQuestion) -> Reply:
         if question.action == "erase":
             surely = OpenQuestion("erase_surely", question.person, channel=question.channel)
-            buttons = await self._questions.ask(caller.id, surely, "Yes, all of it")
-            text = "Really erase all memories, conversations and links of this account?"
-            return Reply(text, buttons, buttons_until=caller.at + VALID_FOR)
+            buttons = await self._questions.ask(caller.id, surely, ALL_OF_IT)
+            return Reply(REALLY_ERASE, buttons, buttons_until=caller.at + VALID_FOR)
         return (await self._erasure.run(handle, caller)).reply
 
 

@@ -1,6 +1,6 @@
 """`/soul` and `/bible`: show, rewrite and undo the documents."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from gateway.errors import BadInput, NotFound
@@ -9,13 +9,13 @@ from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
 from gateway.ports.rights import IN_CHAT
+from gateway.text import NO_TEXT, Moment, Sentence, Text, joined, text, verbatim
 from memory.actions import documents as on
 from memory.actions.call import MemoryCall, in_chat
 from memory.commands import texts
 from memory.commands.open_questions import Questions
-from memory.ports.documents import LABELS
 from memory.service.handle import MemoryHandle, Writable
-from memory.text.display import one_line, quoted
+from memory.text.display import italic, one_line, paragraphs, quoted
 
 OR_UNDO: Final = "a text, or: undo"
 SPECS: Final = (
@@ -39,6 +39,13 @@ SPECS: Final = (
     ),
 )
 UNDO: Final = "undo"
+FIGURES_FROM: Final = text("The status of this project is from {at}.")
+UPDATE_FAILED: Final = text("Its last update failed.")
+UPDATE_FAILED_BY: Final = text("Its last update failed: {problem}")
+SAVED: Final[Mapping[str, Sentence]] = {
+    "soul": text("Saved as version {number} of the preferences."),
+    "bible": text("Saved as version {number} of the project notes."),
+}
 
 SyncProblem = Callable[[str, str], Awaitable[str]]
 """Returns the reason why the last sync of a tenant's project failed, or an empty text."""
@@ -61,23 +68,21 @@ class DocumentCommands:
         """Show or change the project notes; changes by others are proposed to the operators."""
         return await self._done(handle, caller, "bible", text)
 
-    async def figures(self, handle: MemoryHandle) -> str:
+    async def figures(self, handle: MemoryHandle) -> Text:
         """Return the age of the chosen project's figures; for an operator also the last problem."""
         access = handle.access
         if not access.project:
-            return ""
+            return NO_TEXT
         kept = await handle.documents.read("heartbeat")
         at = kept.synced_at if kept else None
-        parts = (
-            f"The status of this project is from {at:%Y-%m-%d %H:%M} UTC."
-            if at
-            else texts.NO_FIGURES
-        )
+        status = FIGURES_FROM.of(at=Moment(at)) if at else texts.NO_FIGURES
         problem = await self._problem(access.tenant, access.project)
         if not problem:
-            return parts
-        why = f": {one_line(problem)}" if access.operates else "."
-        return f"{parts} Its last update failed{why}"
+            return status
+        failed = UPDATE_FAILED
+        if access.operates:
+            failed = UPDATE_FAILED_BY.of(problem=verbatim(one_line(problem)))
+        return joined((status, failed), " ")
 
     async def _done(
         self, handle: MemoryHandle, caller: Caller, document: Writable, text: str
@@ -89,7 +94,7 @@ class DocumentCommands:
         else:
             given = on.DocumentText(document=document, content=text)
             written = await on.write(in_chat(handle, caller), given)
-        return Reply(outcome_text(document, written, "_"))
+        return Reply(outcome_text(document, written, italic))
 
     async def _undone(
         self, handle: MemoryHandle, caller: Caller, document: Writable
@@ -107,21 +112,20 @@ async def _shown(call: MemoryCall, document: Writable) -> Reply:
     try:
         found = await on.read(call, on.DocumentName(document=document))
     except NotFound:
-        return Reply(texts.NO_DOCUMENT.format(label=LABELS[document], name=document))
+        return Reply(texts.NO_DOCUMENT[document])
     if not found.content:
-        return Reply(texts.NO_DOCUMENT.format(label=LABELS[document], name=document))
-    at = found.written_at.date()
-    ways = texts.DOCUMENT_WAYS.format(number=found.version, at=at, name=document)
-    parts = [quoted(found.content), ways]
-    if found.warning:
-        parts.append(f"_{found.warning}_")
-    return Reply("\n\n".join(parts))
+        return Reply(texts.NO_DOCUMENT[document])
+    at = Moment(found.written_at, "day")
+    ways = texts.DOCUMENT_WAYS[document].of(number=found.version, at=at)
+    warning = italic(found.warning) if found.warning else None
+    return Reply(paragraphs(verbatim(quoted(found.content)), ways, warning))
 
 
-def outcome_text(document: Writable, written: on.WrittenOut, mark: str = "") -> str:
-    """Return the outcome of a change that was saved or proposed, with its notices between `mark`,
-    the sign of italics."""
-    text = texts.PROPOSED
+def outcome_text(
+    document: Writable, written: on.WrittenOut, marked: Callable[[Text], Text] = lambda said: said
+) -> Text:
+    """Return the outcome of a change that was saved or proposed, with its notices `marked`."""
+    said = texts.PROPOSED
     if written.document is not None:
-        text = f"Saved as version {written.document.version} of the {LABELS[document]}."
-    return "\n\n".join((text, *(f"{mark}{notice}{mark}" for notice in written.notices)))
+        said = SAVED[document].of(number=written.document.version)
+    return paragraphs(said, *map(marked, written.notices))

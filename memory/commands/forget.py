@@ -8,12 +8,14 @@ from msgspec import Struct
 
 from gateway.errors import BadInput
 from gateway.immutable import replace
-from gateway.message import Button, Reply
+from gateway.message import Choice, Reply
 from gateway.people import Audience
 from gateway.ports.memory import Caller
+from gateway.text import MAX_LABEL, Moment, Sentence, Text, joined, label, text, verbatim
 from memory.commands import texts
 from memory.commands.memories import reader
 from memory.commands.open_questions import (
+    CANCEL,
     PREFIX,
     VALID_FOR,
     OpenQuestion,
@@ -24,7 +26,7 @@ from memory.commands.open_questions import (
 from memory.model.scope import channel_of
 from memory.service.deletion_topics import TopicMatch, is_memory_id, with_all_words
 from memory.service.handle import MemoryHandle
-from memory.text.display import listed_in_question
+from memory.text.display import bullets, listed_in_question, paragraphs
 from safety.secret_detection.detect import redact_secrets
 
 T = TypeVar("T")
@@ -32,10 +34,46 @@ T = TypeVar("T")
 PAGE_SIZE: Final = 10
 
 
+NEXT: Final = label("Next {first}-{last}")
+BACK: Final = label("Back {first}-{last}")
+FIRST: Final = label("First {first}-{last}")
+NEXT_PAGE: Final = label("Next")
+BACK_PAGE: Final = label("Back")
+FIRST_PAGE: Final = label("First")
+FORGET: Final = label("Forget {count}")
+FORGET_THIS: Final = text("Forget this?")
+FORGET_PAGE: Final = text("Forget this? ({first}-{last} of {total})")
+FORGET_LAST: Final = text("Forget this? ({last} of {total})")
+
+
+_EVERYTHING: Final = frozenset(
+    {
+        *("everything", "all", "alles", "tout", "todo", "tudo", "tutto", "wszystko"),
+        *("hepsini", "всё", "все", "усе", "كل", "सब", "すべて", "全て", "全部", "모두", "전부"),
+    }
+)
+_AROUND: Final = frozenset(
+    {
+        *("about", "of", "that", "what", "the", "please", "stored", "know", "learned"),
+        *("i", "me", "my", "it", "you", "your", "memories", "memory", "data", "have", "we", "said"),
+        *("über", "mich", "de", "moi", "sobre", "mí", "mim", "su", "di", "me", "o", "mnie"),
+        *("обо", "мне", "про", "мене", "شيء", "عني", "कुछ"),
+    }
+)
+"""Words that name no subject beside such a word. In any other words, the answer about nothing found
+leads to the erasure as well."""
+
+
+def means_everything(text: str) -> bool:
+    """Return True for a topic that is no subject, such as "everything about me"."""
+    words = {word.strip(".,!?\"'`*“”") for word in text[:MAX_TOPIC].casefold().split()}
+    return not _EVERYTHING.isdisjoint(words) and words <= _AROUND | _EVERYTHING
+
+
 class PageButton(Struct, frozen=True):
     """A choice of another page; `number` counts from 1."""
 
-    label: str
+    label: Text
     number: int
 
 
@@ -55,14 +93,14 @@ class ItemPage(Struct, Generic[T], frozen=True):
         return max(1, -(-self.total // self.size))
 
     @property
-    def label(self) -> str:
-        """The label, such as "11-20 of 23", or "3 of 3" for a page with a single item."""
+    def heading(self) -> Text:
+        """The question, with the numbers of the items where there are more pages than one."""
         last = self.first + len(self.items) - 1
-        if not self.items:
-            return f"0 of {self.total}"
+        if self.pages == 1:
+            return FORGET_THIS
         if self.first == last:
-            return f"{last} of {self.total}"
-        return f"{self.first}-{last} of {self.total}"
+            return FORGET_LAST.of(last=last, total=self.total)
+        return FORGET_PAGE.of(first=self.first, last=last, total=self.total)
 
     def turnings(self, room: int) -> tuple[PageButton, ...]:
         """Return at most `room` choices, with labels of at most 20 characters: the previous page
@@ -71,17 +109,22 @@ class ItemPage(Struct, Generic[T], frozen=True):
         if self.pages == 1 or room < 1:
             return ()
         after, before = self.number % self.pages + 1, self.number - 1
-        onward = PageButton(self._named(after, "Next" if after > 1 else "First"), after)
+        onward = PageButton(
+            self._named(after, NEXT, NEXT_PAGE)
+            if after > 1
+            else self._named(after, FIRST, FIRST_PAGE),
+            after,
+        )
         if room == 1:
             return (onward,)
-        back = (PageButton(self._named(before, "Back"), before),) if before else ()
+        back = (PageButton(self._named(before, BACK, BACK_PAGE), before),) if before else ()
         return (*back, onward) if after > 1 else back
 
-    def _named(self, number: int, word: str) -> str:
+    def _named(self, number: int, numbered: Sentence, word: Sentence) -> Text:
         first = (number - 1) * self.size + 1
         last = min(number * self.size, self.total)
-        named = f"{word} {first}-{last}"
-        return named if len(named) <= 20 else word
+        named = numbered.of(first=first, last=last)
+        return named if len(named.english) <= MAX_LABEL else word
 
 
 def page_of(items: Sequence[T], number: int, size: int = PAGE_SIZE) -> ItemPage[T]:
@@ -97,10 +140,14 @@ MAX_TOPIC: Final = 500
 CHOICES: Final = 3
 """Buttons under one page, as many as WhatsApp shows."""
 KINDS: Final = {
-    "message": "you said",
-    "answer": "I said",
-    "task": "the task of a conversation",
+    "message": text("you said"),
+    "answer": text("I said"),
+    "task": text("the task of a conversation"),
 }
+# Translators: a chat message in a list, who said it and its date, nothing to translate.
+_SAID: Final = text("{message} _({speaker}, {at})_")
+# Translators: a summary in a list and its date, nothing to translate.
+_SUMMARY: Final = text("{summary} _({at})_")
 
 
 class ForgetCommands:
@@ -118,8 +165,8 @@ class ForgetCommands:
         if not matches.items:
             several = len(topic.split()) > 1
             nothing = texts.NOTHING_WITH_ALL if several else texts.NOTHING_TO_FORGET
-            parts = filter(None, (nothing, await _in_soul(handle, caller, topic)))
-            return Reply(_with_aside(handle, caller, "\n\n".join(parts)))
+            said = paragraphs(nothing, await _in_soul(handle, caller, topic), texts.OR_EVERYTHING)
+            return Reply(_with_aside(handle, caller, said))
         most = fitting([item.refs for item in matches.items])
         items = matches.items[:most]
         bound = [item.refs for item in items]
@@ -132,10 +179,11 @@ class ForgetCommands:
             await self._questions.keep_list(caller.id, person, bound),
             matches.beyond + len(matches.items) - most,
         )
-        buttons = await self._questions.ask(caller.id, question, f"Forget {len(items)}")
+        buttons = await self._questions.ask(caller.id, question, FORGET.of(count=len(items)))
         reply = _shown(handle, caller, question, page_of(items, 1), caller.id, buttons)
-        further = (texts.UNREAD * matches.unread, await _in_soul(handle, caller, topic))
-        return replace(reply, markdown="\n\n".join(filter(None, (reply.markdown, *further))))
+        unread = texts.UNREAD if matches.unread else None
+        further = (unread, await _in_soul(handle, caller, topic))
+        return replace(reply, markdown=paragraphs(reply.markdown, *further))
 
     def owns(self, value: str) -> bool:
         """True for a button that turns the page."""
@@ -155,8 +203,8 @@ class ForgetCommands:
         page = page_of(bound, int(number) if number.isdecimal() and len(number) < 4 else 1)
         items = await reader(handle, caller).erasure.current(page.items)
         shown = ItemPage(tuple(items), page.number, page.first, page.total, page.size)
-        yes = Button(f"Forget {len(bound)}", f"{PREFIX}yes:{question_id}")
-        no = Button("Cancel", f"{PREFIX}no:{question_id}")
+        yes = Choice(FORGET.of(count=len(bound)), f"{PREFIX}yes:{question_id}")
+        no = Choice(CANCEL, f"{PREFIX}no:{question_id}")
         return _shown(handle, caller, question, shown, question_id, (yes, no))
 
     async def settle(
@@ -168,12 +216,12 @@ class ForgetCommands:
             return Reply(texts.CLOSED)
         gone = await handle.erasure.forget(bound, question.topic)
         await self._questions.drop_list(question_id, question)
-        parts = [texts.forgotten(gone.items)]
+        parts: list[Text] = [texts.forgotten(gone.items)]
         if gone.changed:
-            parts.append(texts.CHANGED.format(count=gone.changed))
+            parts.append(texts.CHANGED.of(count=gone.changed))
         if question.beyond:
-            parts.append(texts.BEYOND_LEFT.format(count=question.beyond))
-        return Reply(_with_aside(handle, caller, " ".join(parts)))
+            parts.append(texts.BEYOND_LEFT.of(count=question.beyond))
+        return Reply(_with_aside(handle, caller, joined(parts, " ")))
 
     async def leave(self, question_id: str, question: OpenQuestion) -> Reply:
         """Delete nothing."""
@@ -187,50 +235,51 @@ def _shown(
     question: OpenQuestion,
     page: ItemPage[TopicMatch] | ItemPage[TopicMatch | None],
     question_id: str,
-    buttons: tuple[Button, Button],
+    buttons: tuple[Choice, Choice],
 ) -> Reply:
     yes, no = buttons
-    label = f" ({page.label})" if page.pages > 1 else ""
-    parts = [f"Forget this?{label}", _lines(page.items), texts.FORGET_MEANS]
+    parts: list[Text] = [page.heading, _lines(page.items), texts.FORGET_MEANS]
     if question.beyond:
-        parts.append(texts.BEYOND.format(shown=page.total, count=question.beyond))
+        parts.append(texts.BEYOND.of(shown=page.total, count=question.beyond))
     turnings = tuple(
-        Button(one.label, f"{PAGE_PREFIX}{question_id}:{one.number}")
+        Choice(one.label, f"{PAGE_PREFIX}{question_id}:{one.number}")
         for one in page.turnings(CHOICES - 2)
     )
-    text = "\n\n".join(parts)
     until = caller.at + VALID_FOR
-    return Reply(_with_aside(handle, caller, text), (yes, *turnings, no), buttons_until=until)
+    return Reply(
+        _with_aside(handle, caller, paragraphs(*parts)), (yes, *turnings, no), buttons_until=until
+    )
 
 
-async def _in_soul(handle: MemoryHandle, caller: Caller, topic: str) -> str:
+async def _in_soul(handle: MemoryHandle, caller: Caller, topic: str) -> Text | None:
     """Return a sentence if the person's SOUL mentions the topic too; only the person rewrites
     it."""
     if caller.place.audience is not Audience.DIRECT or is_memory_id(topic):
-        return ""
+        return None
     soul = await handle.documents.read("soul")
-    return texts.IN_SOUL if soul is not None and with_all_words(topic)(soul.content) else ""
+    return texts.IN_SOUL if soul is not None and with_all_words(topic)(soul.content) else None
 
 
-def _lines(items: Sequence[TopicMatch | None]) -> str:
-    return "\n".join(f"- {texts.CHANGED_ITEM if one is None else _line(one)}" for one in items)
+def _lines(items: Sequence[TopicMatch | None]) -> Text:
+    return bullets(texts.CHANGED_ITEM if one is None else _line(one) for one in items)
 
 
-def _line(item: TopicMatch) -> str:
+def _line(item: TopicMatch) -> Text:
     if item.record is not None:
         line = texts.memory_line(item.record)
-        return f"{line} {texts.WAITS}" if item.waits else line
+        return joined((line, texts.WAITS), " ") if item.waits else line
     message = item.spoken
     if message is None:
         return texts.CHANGED_ITEM
+    at = Moment(message.at, "day")
     if message.kind == "summary":
-        return f"{texts.SUMMARY} _({message.at.date()})_"
-    text = redact_secrets(message.text).text
-    return f"{listed_in_question(text)} _({KINDS[message.kind]}, {message.at.date()})_"
+        return _SUMMARY.of(summary=texts.SUMMARY, at=at)
+    shown = listed_in_question(redact_secrets(message.text).text)
+    return _SAID.of(message=verbatim(shown), speaker=KINDS[message.kind], at=at)
 
 
-def _with_aside(handle: MemoryHandle, caller: Caller, text: str) -> str:
+def _with_aside(handle: MemoryHandle, caller: Caller, said: Text) -> Text:
     """Return the text, in a room with a line about the memories that it does not show."""
     if caller.place.audience is Audience.DIRECT or (caller.alone and handle.access.private):
-        return text
-    return f"{text}\n\n{texts.FORGET_IN_ROOM}"
+        return said
+    return paragraphs(said, texts.FORGET_IN_ROOM)

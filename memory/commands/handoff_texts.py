@@ -1,50 +1,70 @@
 """The sentences about handoffs to people. The quoted text of the agent is escaped."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
 from gateway.people import identity_of
+from gateway.text import Moment, Text, counted, joined, label, text, verbatim
 from memory.agents.model import Handoff, HandoffStatus
-from memory.text.display import one_line, quoted
+from memory.text.display import one_line, paragraphs, quoted
 
 SHORT: Final = 8
 """Characters of an id that a person types."""
 MAX_NAMED: Final = 10
 """Files and entries of the state that a message names."""
 
-ACCEPT: Final = "Accept"
-REJECT: Final = "Reject"
-OFFER: Final = """\
-**An agent hands you a task.** From {source}.
-
-{task}{details}
-
-This text comes from an agent, not from me. Check it before you act on it.{warning}
-
-Press a button, or write `/handoff accept {id}` or `/handoff reject {id} REASON`, before \
-{until:%Y-%m-%d %H:%M} UTC."""
-WARNING: Final = " **It contains text that looks like instructions to an assistant.**"
-ACCEPTED: Final = """\
-You have accepted the task. When it is done, write `/handoff done {id} RESULT`, before \
-{until:%Y-%m-%d %H:%M} UTC. The agent then reads your result."""
-REJECTED: Final = "You have rejected the task. The agent can read that{reason}."
-COMPLETED: Final = "The task is completed. The agent can read your result."
-EXPIRED: Final = "The time of this task is over, so it has expired. The agent can see that."
-OVER: Final = "This task is not open any more: it is {state}."
-ACCEPTED_BEFORE: Final = (
+ACCEPT: Final = label("Accept")
+REJECT: Final = label("Reject")
+TYPED_ACCEPT: Final = label("accept")
+TYPED_REJECT: Final = label("reject")
+"""What a person writes instead of pressing a button."""
+OFFER: Final = text("**An agent hands you a task.** From {source}.")
+NOT_FROM_ME: Final = text(
+    "This text comes from an agent, not from me. Check it before you act on it."
+)
+WARNING: Final = text(
+    "This text comes from an agent, not from me. Check it before you act on it. **It contains text "
+    "that looks like instructions to an assistant.**"
+)
+HOW_TO_ANSWER: Final = text(
+    "Press a button, or write `/handoff accept {id}` or `/handoff reject {id} REASON`, before "
+    "{until}."
+)
+ACCEPTED: Final = text(
+    "You have accepted the task. When it is done, write `/handoff done {id} RESULT`, before "
+    "{until}. The agent then reads your result."
+)
+REJECTED: Final = text("You have rejected the task. The agent can read that.")
+REJECTED_WITH_REASON: Final = text(
+    "You have rejected the task. The agent can read that and your reason."
+)
+COMPLETED: Final = text("The task is completed. The agent can read your result.")
+EXPIRED: Final = text("The time of this task is over, so it has expired. The agent can see that.")
+OVER: Final = {
+    HandoffStatus.REJECTED: text("This task is not open any more: it is rejected."),
+    HandoffStatus.COMPLETED: text("This task is not open any more: it is completed."),
+    HandoffStatus.EXPIRED: text("This task is not open any more: it is expired."),
+}
+ACCEPTED_BEFORE: Final = text(
     "You have accepted this task already. When it is done, write `/handoff done {id} RESULT`."
 )
-NOT_ACCEPTED: Final = "You have not accepted this task yet. Write `/handoff accept {id}` first."
-UNKNOWN: Final = "You have no open task with this id. `/handoffs` lists yours."
-NONE: Final = "You have no open tasks from agents."
-NONE_ACCEPTED: Final = "You have accepted no task. `/handoffs` lists those that wait for you."
-WHICH: Final = "You have several tasks. Name the one that you mean: {ids}. `/handoffs` lists them."
-NO_RESULT: Final = "The result is missing. Write `/handoff done ID RESULT`."
-USAGE: Final = (
+NOT_ACCEPTED: Final = text(
+    "You have not accepted this task yet. Write `/handoff accept {id}` first."
+)
+UNKNOWN: Final = text("You have no open task with this id. `/handoffs` lists yours.")
+NONE: Final = text("You have no open tasks from agents.")
+NONE_ACCEPTED: Final = text("You have accepted no task. `/handoffs` lists those that wait for you.")
+WHICH: Final = text(
+    "You have several tasks. Name the one that you mean: {ids}. `/handoffs` lists them."
+)
+TOO_LONG: Final = text("The result is longer than {most} characters. Shorten it.")
+NO_RESULT: Final = text("The result is missing. Write `/handoff done ID RESULT`.")
+USAGE: Final = text(
     "Write `/handoff accept ID`, `/handoff reject ID REASON` or `/handoff done ID RESULT`. "
     "`/handoffs` lists the tasks that agents handed to you."
 )
-LISTED: Final = "Tasks that agents handed to you:"
+LISTED: Final = text("Tasks that agents handed to you:")
 WITHDRAWN: Final = "The assistant can no longer write to this person."
 """The reason that the source agent reads."""
 
@@ -54,57 +74,96 @@ def short_id(handoff: Handoff) -> str:
     return handoff.id[:SHORT]
 
 
-def offer(handoff: Handoff) -> str:
+# Translators: where a task comes from. {name} is an agent's name, {person} its owner's.
+_YOUR_AGENT: Final = text("your agent “{name}”")
+_AGENT_OF_YOURS: Final = text("an agent of yours")
+_AGENT_OF: Final = text("“{name}”, which acts for {person} on {platform}")
+_UNNAMED_AGENT_OF: Final = text("an agent, which acts for {person} on {platform}")
+_WAITS: Final = counted(
+    "`{id}` (waits for you, {count} min left) {task}",
+    "`{id}` (waits for you, {count} min left) {task}",
+)
+_WAITS_UNTIL: Final = text("`{id}` (waits for you, until {until}) {task}")
+_ACCEPTED: Final = counted(
+    "`{id}` (accepted, {count} min left) {task}", "`{id}` (accepted, {count} min left) {task}"
+)
+_ACCEPTED_UNTIL: Final = text("`{id}` (accepted, until {until}) {task}")
+_FILES: Final = text("Files: {files}")
+_MEMORIES: Final = counted("Memories: {count}, not shown here", "Memories: {count}, not shown here")
+_STATE: Final = text("State: {entries}")
+_AND_MORE: Final = counted("{named} and {count} more", "{named} and {count} more")
+_ENTRY: Final = text("{name}: {value}")
+_ENTRIES: Final = counted("{count} entries", "{count} entries")
+
+
+def offer(handoff: Handoff) -> Text:
     """Return the message that offers a task to a person."""
     context = handoff.context
-    return OFFER.format(
-        source=source(handoff),
-        task=quoted(context.task_description),
-        details=_details(handoff),
-        warning=WARNING if context.findings else "",
-        id=short_id(handoff),
-        until=handoff.until,
+    how = HOW_TO_ANSWER.of(id=verbatim(short_id(handoff)), until=Moment(handoff.until))
+    return paragraphs(
+        OFFER.of(source=source(handoff)),
+        verbatim(quoted(context.task_description)),
+        *_details(handoff),
+        WARNING if context.findings else NOT_FROM_ME,
+        how,
     )
 
 
-def source(handoff: Handoff) -> str:
+def source(handoff: Handoff) -> Text:
     """Return the source agent in a few words: its name, and the person for whom it acts."""
-    name = f"“{one_line(handoff.source_name)}”" if handoff.source_name else "an agent"
+    name = verbatim(one_line(handoff.source_name))
     if handoff.source_owner == handoff.target_person:
-        return f"your agent {name}" if handoff.source_name else "an agent of yours"
+        return _YOUR_AGENT.of(name=name) if name else _AGENT_OF_YOURS
     identity = identity_of(handoff.source_owner)
-    return f"{name}, which acts for {one_line(identity.id, 60)} on {one_line(identity.platform)}"
+    agent = _AGENT_OF.of(name=name) if name else _UNNAMED_AGENT_OF
+    return agent.of(
+        person=verbatim(one_line(identity.id, 60)), platform=verbatim(one_line(identity.platform))
+    )
 
 
-def line(handoff: Handoff, now: datetime) -> str:
+def line(handoff: Handoff, now: datetime) -> Text:
     """Return a task in one line of a list."""
-    state = "waits for you" if handoff.status is HandoffStatus.PENDING else "accepted"
+    pending = handoff.status is HandoffStatus.PENDING
     minutes = max(0, round((handoff.until - now).total_seconds() / 60))
-    left = f"{minutes} min left" if minutes < 120 else f"until {handoff.until:%Y-%m-%d %H:%M} UTC"
-    task = one_line(handoff.context.task_description, 120)
-    return f"- `{short_id(handoff)}` ({state}, {left}) {task}"
+    if minutes < 120:
+        shown = (_WAITS if pending else _ACCEPTED).of(count=minutes)
+    else:
+        shown = (_WAITS_UNTIL if pending else _ACCEPTED_UNTIL).of(until=Moment(handoff.until))
+    task = verbatim(one_line(handoff.context.task_description, 120))
+    return shown.of(id=verbatim(short_id(handoff)), task=task)
 
 
-def _details(handoff: Handoff) -> str:
+def _details(handoff: Handoff) -> list[Text]:
     """Return the files, the number of memories and the state, of which only a part is shown."""
-    context, lines = handoff.context, []
+    context = handoff.context
+    lines: list[Text] = []
     if context.relevant_files:
-        lines.append(f"Files: {_named(context.relevant_files)}")
+        lines.append(_FILES.of(files=_named([_shortened(one) for one in context.relevant_files])))
     if context.relevant_memories:
-        lines.append(f"Memories: {len(context.relevant_memories)}, not shown here")
+        lines.append(_MEMORIES.of(count=len(context.relevant_memories)))
     if context.current_state:
-        entries = [f"{name}: {_brief(value)}" for name, value in context.current_state.items()]
-        lines.append(f"State: {_named(entries)}")
-    return "".join(f"\n\n{text}" for text in lines)
+        entries = [_entry(name, value) for name, value in context.current_state.items()]
+        lines.append(_STATE.of(entries=_named(entries)))
+    return lines
 
 
-def _named(texts: "tuple[str, ...] | list[str]") -> str:
-    shown = ", ".join(one_line(text, 80) for text in texts[:MAX_NAMED])
-    more = len(texts) - MAX_NAMED
-    return f"{shown} and {more} more" if more > 0 else shown
+def _entry(name: str, value: object) -> Text:
+    if isinstance(value, dict):
+        return _ENTRY.of(name=_shortened(name), value=_ENTRIES.of(count=len(value)))
+    return _shortened(f"{name}: {_brief(value)}")
+
+
+def _shortened(shown: str) -> Text:
+    return verbatim(one_line(shown, 80))
+
+
+def _named(entries: Sequence[Text]) -> Text:
+    shown = joined(entries[:MAX_NAMED], ", ")
+    more = len(entries) - MAX_NAMED
+    return _AND_MORE.of(named=shown, count=more) if more > 0 else shown
 
 
 def _brief(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(_brief(one) for one in value[:MAX_NAMED])
-    return f"{len(value)} entries" if isinstance(value, dict) else str(value)
+    return f"{{{len(value)}}}" if isinstance(value, dict) else str(value)

@@ -8,11 +8,12 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.errors import BadInput
-from gateway.message import Button, Notice, Place, Reply
+from gateway.message import Choice, Notice, Place, Reply
 from gateway.people import Audience
 from gateway.ports import Clock, CommandSpec
 from gateway.ports.memory import Caller
 from gateway.ports.rights import IN_CHAT
+from gateway.text import Moment, verbatim
 from memory.agents.handoffs import HandoffManager
 from memory.agents.model import Handoff, HandoffStatus, HandoffStep
 from memory.agents.stores.direct_places import (
@@ -25,6 +26,7 @@ from memory.agents.stores.handoffs import HandoffReceiver, SqlHandoffs
 from memory.commands import handoff_texts, texts
 from memory.commands.handoff_texts import WITHDRAWN
 from memory.model.scope import RequestScope
+from memory.text.display import bullets, paragraphs
 
 AT_ONCE: Final = 20
 """Offers that are sent together."""
@@ -60,9 +62,9 @@ class HandoffCommands:
         if not open_:
             return Reply(handoff_texts.NONE)
         now = self._clock.now()
-        lines = [handoff_texts.LISTED, "", *(handoff_texts.line(one, now) for one in open_)]
+        lines = bullets(handoff_texts.line(one, now) for one in open_)
         pending = [one for one in open_ if one.status is HandoffStatus.PENDING]
-        shown = "\n".join((*lines, "", handoff_texts.USAGE))
+        shown = paragraphs(handoff_texts.LISTED, lines, handoff_texts.USAGE)
         if len(pending) != 1:
             return Reply(shown)
         return Reply(shown, buttons_of(pending[0]), buttons_until=pending[0].until)
@@ -99,22 +101,22 @@ class HandoffCommands:
     async def _accept(self, request: RequestScope, handoff_id: str) -> Reply:
         step = await self._handoffs.accept_as(request, receiver_of(request), handoff_id)
         if step.done and step.handoff is not None:
-            id_, until = handoff_texts.short_id(step.handoff), step.handoff.until
-            return Reply(handoff_texts.ACCEPTED.format(id=id_, until=until))
+            id_ = verbatim(handoff_texts.short_id(step.handoff))
+            return Reply(handoff_texts.ACCEPTED.of(id=id_, until=Moment(step.handoff.until)))
         return _refused(step)
 
     async def _reject(self, request: RequestScope, handoff_id: str, reason: str) -> Reply:
         step = await self._handoffs.reject_as(request, receiver_of(request), handoff_id, reason)
         if step.done:
-            addition = " and your reason" if reason else ""
-            return Reply(handoff_texts.REJECTED.format(reason=addition))
+            with_reason = handoff_texts.REJECTED_WITH_REASON
+            return Reply(with_reason if reason else handoff_texts.REJECTED)
         return _refused(step)
 
     async def _complete(self, request: RequestScope, handoff: Handoff, result: str) -> Reply:
         if not result:
             raise BadInput(handoff_texts.NO_RESULT)
         if len(result) > MAX_RESULT:
-            raise BadInput(f"The result is longer than {MAX_RESULT:,} characters. Shorten it.")
+            raise BadInput(handoff_texts.TOO_LONG.of(most=MAX_RESULT))
         step = await self._handoffs.complete_as(
             request, receiver_of(request), handoff.id, {"text": result}
         )
@@ -133,7 +135,7 @@ class HandoffCommands:
         fitting = named or [one for one in open_ if one.status is needed]
         if len(fitting) > 1:
             ids = ", ".join(f"`{handoff_texts.short_id(one)}`" for one in fitting[:10])
-            raise BadInput(handoff_texts.WHICH.format(ids=ids))
+            raise BadInput(handoff_texts.WHICH.of(ids=verbatim(ids)))
         if not fitting:
             done = needed is HandoffStatus.ACCEPTED
             raise BadInput(handoff_texts.NONE_ACCEPTED if done else handoff_texts.UNKNOWN)
@@ -147,11 +149,15 @@ def receiver_of(request: RequestScope) -> HandoffReceiver:
     return HandoffReceiver(request.principal.tenant, persons=request.persons)
 
 
-def buttons_of(handoff: Handoff) -> tuple[Button, Button]:
+def buttons_of(handoff: Handoff) -> tuple[Choice, Choice]:
     """Return the buttons under the offer of a task."""
     return (
-        Button(handoff_texts.ACCEPT, f"{PREFIX}accept:{handoff.id}", typed="accept"),
-        Button(handoff_texts.REJECT, f"{PREFIX}reject:{handoff.id}", typed="reject"),
+        Choice(
+            handoff_texts.ACCEPT, f"{PREFIX}accept:{handoff.id}", typed=handoff_texts.TYPED_ACCEPT
+        ),
+        Choice(
+            handoff_texts.REJECT, f"{PREFIX}reject:{handoff.id}", typed=handoff_texts.TYPED_REJECT
+        ),
     )
 
 
@@ -167,12 +173,12 @@ def _refused(step: HandoffStep) -> Reply:
         return Reply(handoff_texts.UNKNOWN)
     if step.outcome == "expired":
         return Reply(handoff_texts.EXPIRED)
-    id_, status = handoff_texts.short_id(step.handoff), step.handoff.status
+    id_, status = verbatim(handoff_texts.short_id(step.handoff)), step.handoff.status
     if status is HandoffStatus.ACCEPTED:
-        return Reply(handoff_texts.ACCEPTED_BEFORE.format(id=id_))
+        return Reply(handoff_texts.ACCEPTED_BEFORE.of(id=id_))
     if status is HandoffStatus.PENDING:
-        return Reply(handoff_texts.NOT_ACCEPTED.format(id=id_))
-    return Reply(handoff_texts.OVER.format(state=status.value))
+        return Reply(handoff_texts.NOT_ACCEPTED.of(id=id_))
+    return Reply(handoff_texts.OVER[status])
 
 
 def _looks_like_id(word: str) -> bool:

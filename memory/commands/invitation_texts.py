@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from gateway.people import identity_of
+from gateway.text import Moment, Text, counted, label, text, verbatim
 from memory.agents.model import Permission, PoolInvitation
-from memory.text.display import one_line
+from memory.text.display import bullets, one_line, paragraphs
 from safety.injection_detection.detect import detect_injection
 
 SHORT: Final = 8
@@ -14,94 +15,119 @@ SHORT: Final = 8
 MAX_SHOWN: Final = 20
 """Invitations of a list in one message."""
 
-ACCEPT: Final = "Accept"
-DECLINE: Final = "Decline"
-NOTICE: Final = """\
-**{inviter} invites your agent {agent} into a pool**, in which agents share memories. They call \
-the pool “{pool}”.
-
-{means}
-
-The name of the pool comes from that person, not from me.{warning}
-
-Press a button, or write `/agents accept {id}` or `/agents decline {id}`, before \
-{until:%Y-%m-%d %H:%M} UTC. Without an answer nothing happens."""
-READS: Final = (
+ACCEPT: Final = label("Accept")
+DECLINE: Final = label("Decline")
+TYPED_ACCEPT: Final = label("accept")
+TYPED_DECLINE: Final = label("decline")
+"""What a person writes instead of pressing a button."""
+NOTICE: Final = text(
+    "**{inviter} invites your agent {agent} into a pool**, in which agents share memories. They "
+    "call the pool “{pool}”."
+)
+READS: Final = text(
     "If you accept, the agent finds what others share there, and the owner of the pool can hand "
     "tasks to it. The texts count as words of other people."
 )
-WRITES: Final = " It may also share memories of yours there. I ask you before each."
-WARNING: Final = " **It contains text that looks like instructions to an assistant.**"
-LISTED: Final = "**Invitations of your agents into pools of other people**"
-FOOT: Final = (
+WRITES: Final = text(
+    "If you accept, the agent finds what others share there, and the owner of the pool can hand "
+    "tasks to it. The texts count as words of other people. It may also share memories of yours "
+    "there. I ask you before each."
+)
+NOT_FROM_ME: Final = text("The name of the pool comes from that person, not from me.")
+WARNING: Final = text(
+    "The name of the pool comes from that person, not from me. **It contains text that looks like "
+    "instructions to an assistant.**"
+)
+HOW_TO_ANSWER: Final = text(
+    "Press a button, or write `/agents accept {id}` or `/agents decline {id}`, before {until}. "
+    "Without an answer nothing happens."
+)
+LISTED: Final = text("**Invitations of your agents into pools of other people**")
+FOOT: Final = text(
     "_`/agents accept ID` or `/agents decline ID` answers. The first four characters are enough._"
 )
-ACCEPTED: Final = (
+ACCEPTED: Final = text(
     "Your agent {agent} is in the pool “{pool}” now. `/agents leave {short} {pool_id}` takes it out"
     " again."
 )
-DECLINED: Final = "Declined. This pool can invite the agent again in {days} days at the earliest."
-UNKNOWN: Final = (
+DECLINED: Final = counted(
+    "Declined. This pool can invite the agent again in {count} day at the earliest.",
+    "Declined. This pool can invite the agent again in {count} days at the earliest.",
+)
+UNKNOWN: Final = text(
     "No invitation with this id waits for you: it expired, was withdrawn, or you answered it. "
     "`/agents` lists those that wait."
 )
-WHICH: Final = "Several invitations begin with {id!r}. Write more of the id."
-LEAVE_ASKED: Final = (
-    "Take {agent} `{short}` out of the pool “{pool}” `{pool_id}`?\n\nIt reads nothing there any "
-    "more, and what it shared there leaves the pool with it. Your memories stay."
+WHICH: Final = text("Several invitations begin with '{id}'. Write more of the id.")
+LEAVE_ASKED: Final = text("Take {agent} `{short}` out of the pool “{pool}” `{pool_id}`?")
+LEAVE_MEANS: Final = text(
+    "It reads nothing there any more, and what it shared there leaves the pool with it. Your "
+    "memories stay."
 )
-LEFT: Final = "The agent is out of the pool."
-NOT_THERE: Final = "This agent is in no pool with this id. `/agents {short}` shows its pools."
+LEFT: Final = text("The agent is out of the pool.")
+NOT_THERE: Final = text("This agent is in no pool with this id. `/agents {short}` shows its pools.")
 
 
-def notice(invitation: PoolInvitation) -> str:
+# Translators: a person of a platform, such as "1234 on telegram".
+_PERSON_ON: Final = text("{person} on {platform}")
+_MORE: Final = counted("and {count} more", "and {count} more")
+_LINE_READS: Final = text("`{id}` {inviter} invites {agent} into “{pool}” (read, until {until})")
+_LINE_WRITES: Final = text("`{id}` {inviter} invites {agent} into “{pool}” (write, until {until})")
+
+
+def notice(invitation: PoolInvitation) -> Text:
     """Return the message that tells a person of an invitation."""
     writes = invitation.permission is Permission.WRITE
-    return NOTICE.format(
+    named = NOTICE.of(
         inviter=inviter(invitation),
         agent=agent_in_words(invitation),
-        pool=one_line(invitation.pool_name),
-        means=READS + WRITES * writes,
-        warning=WARNING if detect_injection(invitation.pool_name) else "",
-        id=invitation.id[:SHORT],
-        until=invitation.until,
+        pool=verbatim(one_line(invitation.pool_name)),
     )
+    how = HOW_TO_ANSWER.of(id=verbatim(invitation.id[:SHORT]), until=Moment(invitation.until))
+    means = WRITES if writes else READS
+    source = WARNING if detect_injection(invitation.pool_name) else NOT_FROM_ME
+    return paragraphs(named, means, source, how)
 
 
-def inviter(invitation: PoolInvitation) -> str:
+def inviter(invitation: PoolInvitation) -> Text:
     """Return who invites, by the id that decides."""
     identity = identity_of(invitation.inviter)
-    return f"{one_line(identity.id, 60)} on {one_line(identity.platform)}"
-
-
-def agent_in_words(invitation: PoolInvitation) -> str:
-    """Return the invited agent: its name and the beginning of its id."""
-    name = f"“{one_line(invitation.agent_name)}” " if invitation.agent_name else ""
-    return f"{name}`{invitation.agent[:SHORT]}`"
-
-
-def listed(invitations: Sequence[PoolInvitation]) -> str:
-    """Return the invitations that wait."""
-    lines = [_line(one) for one in invitations[:MAX_SHOWN]]
-    more = len(invitations) - MAX_SHOWN
-    if more > 0:
-        lines.append(f"- and {more} more")
-    return "\n".join((LISTED, "", *lines, "", FOOT))
-
-
-def accepted(invitation: PoolInvitation) -> str:
-    """Return the answer to an acceptance."""
-    return ACCEPTED.format(
-        agent=agent_in_words(invitation),
-        pool=one_line(invitation.pool_name),
-        short=invitation.agent[:SHORT],
-        pool_id=invitation.pool[:SHORT],
+    return _PERSON_ON.of(
+        person=verbatim(one_line(identity.id, 60)), platform=verbatim(one_line(identity.platform))
     )
 
 
-def _line(one: PoolInvitation) -> str:
-    until = f"until {one.until:%Y-%m-%d %H:%M} UTC"
-    return (
-        f"- `{one.id[:SHORT]}` {inviter(one)} invites {agent_in_words(one)} into "
-        f"“{one_line(one.pool_name)}” ({one.permission.value}, {until})"
+def agent_in_words(invitation: PoolInvitation) -> Text:
+    """Return the invited agent: its name and the beginning of its id."""
+    name = f"“{one_line(invitation.agent_name)}” " if invitation.agent_name else ""
+    return verbatim(f"{name}`{invitation.agent[:SHORT]}`")
+
+
+def listed(invitations: Sequence[PoolInvitation]) -> Text:
+    """Return the invitations that wait."""
+    lines: list[Text] = [_line(one) for one in invitations[:MAX_SHOWN]]
+    more = len(invitations) - MAX_SHOWN
+    if more > 0:
+        lines.append(_MORE.of(count=more))
+    return paragraphs(LISTED, bullets(lines), FOOT)
+
+
+def accepted(invitation: PoolInvitation) -> Text:
+    """Return the answer to an acceptance."""
+    return ACCEPTED.of(
+        agent=agent_in_words(invitation),
+        pool=verbatim(one_line(invitation.pool_name)),
+        short=verbatim(invitation.agent[:SHORT]),
+        pool_id=verbatim(invitation.pool[:SHORT]),
+    )
+
+
+def _line(one: PoolInvitation) -> Text:
+    line = _LINE_WRITES if one.permission is Permission.WRITE else _LINE_READS
+    return line.of(
+        id=verbatim(one.id[:SHORT]),
+        inviter=inviter(one),
+        agent=agent_in_words(one),
+        pool=verbatim(one_line(one.pool_name)),
+        until=Moment(one.until),
     )

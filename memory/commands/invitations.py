@@ -6,10 +6,11 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.errors import BadInput
-from gateway.message import Button, Notice, Place, Reply
+from gateway.message import Choice, Notice, Place, Reply
 from gateway.people import Audience
 from gateway.ports import Clock
 from gateway.ports.memory import Caller
+from gateway.text import verbatim
 from memory.agents.invitations import RESTS
 from memory.agents.model import PoolInvitation
 from memory.agents.overview import LEAST
@@ -60,7 +61,7 @@ class InvitationCommands:
     async def leave(self, request: RequestScope, pool: str, agent: str) -> Reply:
         """Take an agent of the person out of a pool."""
         left = await self._pools.leave_pool(request, pool, agent)
-        gone = invitation_texts.NOT_THERE.format(short=agent[: invitation_texts.SHORT])
+        gone = invitation_texts.NOT_THERE.of(short=verbatim(agent[: invitation_texts.SHORT]))
         return Reply(invitation_texts.LEFT if left else gone)
 
     async def _answered(self, request: RequestScope, what: str, invitation_id: str) -> Reply:
@@ -69,7 +70,7 @@ class InvitationCommands:
             invitation = await invitations.accept(request, invitation_id)
             return Reply(invitation_texts.accepted(invitation))
         await invitations.decline(request, invitation_id)
-        return Reply(invitation_texts.DECLINED.format(days=RESTS.days))
+        return Reply(invitation_texts.DECLINED.of(count=RESTS.days))
 
     async def _named(self, request: RequestScope, text: str) -> PoolInvitation:
         """Return the invitation whose id begins so; without an id the only one."""
@@ -78,17 +79,25 @@ class InvitationCommands:
         if not word and len(waits) == 1:
             return waits[0]
         if len(found) > 1:
-            raise BadInput(invitation_texts.WHICH.format(id=word[:40]))
+            raise BadInput(invitation_texts.WHICH.of(id=verbatim(word[:40])))
         if not found:
             raise BadInput(invitation_texts.UNKNOWN)
         return found[0]
 
 
-def buttons_of(invitation: PoolInvitation) -> tuple[Button, Button]:
+def buttons_of(invitation: PoolInvitation) -> tuple[Choice, Choice]:
     """Return the buttons under an invitation."""
     return (
-        Button(invitation_texts.ACCEPT, f"{PREFIX}accept:{invitation.id}", typed="accept"),
-        Button(invitation_texts.DECLINE, f"{PREFIX}decline:{invitation.id}", typed="decline"),
+        Choice(
+            invitation_texts.ACCEPT,
+            f"{PREFIX}accept:{invitation.id}",
+            typed=invitation_texts.TYPED_ACCEPT,
+        ),
+        Choice(
+            invitation_texts.DECLINE,
+            f"{PREFIX}decline:{invitation.id}",
+            typed=invitation_texts.TYPED_DECLINE,
+        ),
     )
 
 

@@ -4,16 +4,19 @@ from collections.abc import Iterable
 from typing import Final
 
 from gateway.errors import BadInput
-from gateway.message import Button, Notice, Reply
+from gateway.message import Choice, Notice, Reply
 from gateway.people import Audience
 from gateway.ports import Clock
 from gateway.ports.memory import Caller
+from gateway.text import Moment, Text
 from memory.commands import link_texts, texts
+from memory.commands.open_questions import NO, YES
 from memory.ports.people import Linked, LinkOutcome, LinkRequest, LinkSide, LinkStep
 from memory.service.links import Links, side_of
+from memory.text.display import paragraphs
 
 PREFIX: Final = "memory:link:"
-REFUSALS: Final[dict[LinkOutcome, str]] = {
+REFUSALS: Final[dict[LinkOutcome, Text]] = {
     "own": link_texts.OWN_CODE,
     "busy": link_texts.BUSY,
     "already": link_texts.ALREADY,
@@ -61,11 +64,10 @@ class LinkCommands:
             return await self._standing(caller, request)
         tenant, person = caller.principal.tenant, str(caller.principal.person)
         linked = await self._links.linked(tenant, person)
-        offer = link_texts.OFFER.format(code=await self._links.offer(caller))
+        offer = link_texts.offer(await self._links.offer(caller))
         if not linked:
             return Reply(offer)
-        shown = link_texts.LINKED.format(sides=link_texts.listed(linked))
-        return Reply(f"{shown}\n\n{offer}")
+        return Reply(paragraphs(link_texts.linked(linked), offer))
 
     async def _redeem(self, caller: Caller, code: str) -> Reply:
         step = await self._links.redeem(caller, code)
@@ -86,17 +88,17 @@ class LinkCommands:
             text, buttons = await self._question(request, person, other)
             return Reply(text, buttons)
         if is_maker:
-            return Reply(link_texts.NOT_YET.format(side=link_texts.in_short(other)))
-        return Reply(_confirm_text(request, other))
+            return Reply(link_texts.NOT_YET.of(side=link_texts.in_short(other)))
+        return Reply(link_texts.asked(request, other))
 
     async def _question(
         self, request: LinkRequest, person: str, other: LinkSide
-    ) -> tuple[str, tuple[Button, ...]]:
+    ) -> tuple[Text, tuple[Choice, ...]]:
         group = await self._links.linked(request.tenant, other.person)
         text = link_texts.question(request, other, [o for o in group if o.side.person != person])
         return text, (
-            Button(link_texts.YES, f"{PREFIX}yes:{request.id}", typed="yes"),
-            Button(link_texts.NO, f"{PREFIX}no:{request.id}", typed="no"),
+            Choice(link_texts.YES, f"{PREFIX}yes:{request.id}", typed=YES),
+            Choice(link_texts.NO, f"{PREFIX}no:{request.id}", typed=NO),
         )
 
     async def _confirm(self, caller: Caller, request_id: str) -> Reply:
@@ -115,15 +117,15 @@ class LinkCommands:
         if step.outcome == "agreed" and other is not None:
             text, buttons = await self._question(step.request, other.person, side_of(caller))
             notices = _notices([other], text, buttons)
-            return Reply(_confirm_text(step.request, other), notices=notices)
+            return Reply(link_texts.asked(step.request, other), notices=notices)
         return await self._standing(caller, step.request)
 
     async def _done(self, caller: Caller, step: LinkStep) -> Reply:
         """Notify all identities of a new link."""
         tenant, person = caller.principal.tenant, str(caller.principal.person)
         others = await self._links.linked(tenant, person)
-        sides = link_texts.listed([Linked(side_of(caller)), *(Linked(o.side) for o in others)])
-        text = link_texts.DONE.format(at=self._clock.now(), sides=sides)
+        sides = [Linked(side_of(caller)), *(Linked(o.side) for o in others)]
+        text = link_texts.done(self._clock.now(), sides)
         return Reply(text, notices=_notices((one.side for one in others), text))
 
     async def _cancel(self, caller: Caller, request_id: str) -> Reply:
@@ -139,8 +141,8 @@ class LinkCommands:
         if not others:
             return Reply(link_texts.NOT_LINKED)
         side = link_texts.in_short(side_of(caller))
-        left = link_texts.LEFT.format(at=self._clock.now(), side=side)
-        text = link_texts.SEPARATED.format(sides=link_texts.listed(others))
+        left = link_texts.LEFT.of(at=Moment(self._clock.now()), side=side)
+        text = link_texts.separated(others)
         return Reply(text, notices=_notices((one.side for one in others), left))
 
 
@@ -151,12 +153,8 @@ def expired(request: LinkRequest) -> tuple[Notice, ...]:
     return _notices([request.maker, request.redeemer], link_texts.ENDED)
 
 
-def _confirm_text(request: LinkRequest, other: LinkSide) -> str:
-    return link_texts.ASKED.format(side=link_texts.in_short(other), until=request.until)
-
-
 def _notices(
-    sides: Iterable[LinkSide | None], markdown: str, buttons: tuple[Button, ...] = ()
+    sides: Iterable[LinkSide | None], markdown: Text, buttons: tuple[Choice, ...] = ()
 ) -> tuple[Notice, ...]:
     """Return a notice for each side with a known direct conversation."""
     return tuple(

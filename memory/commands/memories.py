@@ -2,29 +2,30 @@
 `/memories review`, and the buttons under its questions; `/undo` and its button."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from gateway.immutable import replace
-from gateway.message import Button, Reply
+from gateway.message import Choice, Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
 from gateway.ports.rights import IN_CHAT
+from gateway.text import NO_TEXT, Sentence, Text, counted, label, text, verbatim
 from memory.actions import reviews as on
 from memory.actions.call import in_chat
 from memory.actions.memories import NotKept
 from memory.commands import texts
 from memory.commands.open_questions import Questions, Shown
 from memory.model.outcome import Outcome, WriteResult
-from memory.model.record import ID_PREFIX
+from memory.model.record import ID_PREFIX, Record
 from memory.recall.selection import without_secrets
 from memory.service.handle import MemoryHandle
 from memory.service.read import ListName, MemoryPage
 from memory.service.write import UndoResult, document_named
 from memory.stores.reviews import ReviewItem
-from memory.text.display import one_line, quoted
-from memory.turns.footer import BESIDE, DISCARD, KEEP, keep_buttons, places_of, unformatted
+from memory.text.display import bullets, italic, one_line, paragraphs, quoted, unformatted
+from memory.turns.footer import BESIDE, DISCARD, KEEP, keep_buttons, places_of
 
 PREFIX: Final = "memory:page:"
 CHAT: Final = "chat"
@@ -46,15 +47,33 @@ UNDO_SPEC: Final = CommandSpec(
     allowed=IN_CHAT,
 )
 MAX_NAME: Final = 60
-REMEMBERED: Final = "I will remember that."
+REMEMBERED: Final = text("I will remember that.")
+NOT_KEPT: Final = text("I will not keep it.")
+KEEP_IT: Final = text("Keep it?")
+REPLACE_OR_KEEP: Final = text("Replace the old memory, or keep both?")
 MAX_UNDONE: Final = 5
-TAKEN_BACK: Final = "I deleted what I had noted."
-RESTORED: Final = "Valid again:"
-DOCUMENT: Final = "I undid my change of the {name}."
-NO_DOCUMENT: Final = (
-    "It was changed since then, or I wrote it more than a day ago. `/{name} undo` restores the "
-    "previous version."
-)
+TAKEN_BACK: Final = text("I deleted what I had noted.")
+MORE: Final = counted("and {count} more", "and {count} more")
+RESTORED: Final = text("Valid again:")
+DOCUMENT: Final[Mapping[str, Sentence]] = {
+    "soul": text("I undid my change of the SOUL."),
+    "bible": text("I undid my change of the BIBLE."),
+}
+NO_DOCUMENT: Final[Mapping[str, Sentence]] = {
+    "soul": text(
+        "It was changed since then, or I wrote it more than a day ago. `/soul undo` restores the "
+        "previous version."
+    ),
+    "bible": text(
+        "It was changed since then, or I wrote it more than a day ago. `/bible undo` restores the "
+        "previous version."
+    ),
+}
+PREVIOUS_PAGE: Final = label("Previous page")
+NEXT_PAGE: Final = label("Next page")
+CHAT_MESSAGES: Final = label("Chat messages")
+WHAT_I_LEARNED: Final = label("What I learned")
+LATER_LABEL: Final = label("Later")
 
 
 class MemoryLists:
@@ -74,7 +93,7 @@ class MemoryLists:
         if reply.buttons:
             await self._questions.keep_pages(caller.id, shown)
         planned = texts.planned(await handle.read.plan_use())
-        return replace(reply, markdown=f"{reply.markdown}\n\n_{planned}_") if planned else reply
+        return replace(reply, markdown=noted_below(reply.markdown, planned)) if planned else reply
 
     async def press(self, handle: MemoryHandle, caller: Caller, value: str) -> Reply:
         """Return the page of a button."""
@@ -89,6 +108,11 @@ class MemoryLists:
         return _page_reply(page, list_id, caller)
 
 
+def noted_below(said: Text, note: Text) -> Text:
+    """Return a text with a note in italics under it, if there is one."""
+    return paragraphs(said, italic(note) if note else None)
+
+
 def reader(handle: MemoryHandle, caller: Caller) -> MemoryHandle:
     """Return the handle for the answer to a command: in a room without memories from other
     places."""
@@ -96,25 +120,25 @@ def reader(handle: MemoryHandle, caller: Caller) -> MemoryHandle:
 
 
 def _page_reply(page: MemoryPage, list_id: str, caller: Caller) -> Reply:
-    text = texts.page(page)
+    shown = texts.page(page)
     in_room = caller.place.audience is not Audience.DIRECT
     if in_room and not (caller.alone and page.total):
-        text = f"{text}\n\n{texts.ELSEWHERE}"
-    return Reply(text, _buttons(page, list_id) if caller.alone else ())
+        shown = paragraphs(shown, texts.ELSEWHERE)
+    return Reply(shown, _buttons(page, list_id) if caller.alone else ())
 
 
-def _buttons(page: MemoryPage, list_id: str) -> tuple[Button, ...]:
+def _buttons(page: MemoryPage, list_id: str) -> tuple[Choice, ...]:
     """Return at most three buttons with at most 20 characters, the common limits of the
     platforms."""
     here, there = ("l", "s") if page.name == "learned" else ("s", "l")
-    other = "Chat messages" if page.name == "learned" else "What I learned"
-    buttons: list[Button] = []
+    other = CHAT_MESSAGES if page.name == "learned" else WHAT_I_LEARNED
+    buttons: list[Choice] = []
     if page.first:
-        buttons.append(Button("Previous page", f"{PREFIX}{list_id}:{here}{page.next - 2}"))
+        buttons.append(Choice(PREVIOUS_PAGE, f"{PREFIX}{list_id}:{here}{page.next - 2}"))
     if page.more:
-        buttons.append(Button("Next page", f"{PREFIX}{list_id}:{here}{page.next}"))
+        buttons.append(Choice(NEXT_PAGE, f"{PREFIX}{list_id}:{here}{page.next}"))
     if page.other:
-        buttons.append(Button(other, f"{PREFIX}{list_id}:{there}0"))
+        buttons.append(Choice(other, f"{PREFIX}{list_id}:{there}0"))
     return tuple(buttons)
 
 
@@ -122,9 +146,10 @@ async def review(handle: MemoryHandle, caller: Caller) -> Reply:
     """Ask about the first waiting entry here, or name the places of others."""
     waiting, hidden = _decidable(handle, caller, await handle.review.waiting(MAX_WAITING))
     question = await _review_question(waiting)
-    parts = [question.markdown] if waiting else [texts.NOTHING_WAITS] * (not hidden)
-    parts += [texts.WAITS_PRIVATELY] * hidden
-    return replace(question, markdown="\n\n".join((*parts, *await _elsewhere(handle))))
+    nothing = texts.NOTHING_WAITS if not (waiting or hidden) else None
+    privately = texts.WAITS_PRIVATELY if hidden else None
+    elsewhere = await _elsewhere(handle)
+    return replace(question, markdown=paragraphs(question.markdown, nothing, privately, elsewhere))
 
 
 async def decide(handle: MemoryHandle, caller: Caller, value: str) -> Reply:
@@ -133,41 +158,41 @@ async def decide(handle: MemoryHandle, caller: Caller, value: str) -> Reply:
     review_id = value.removeprefix(decision)
     waiting, _ = _decidable(handle, caller, await handle.review.waiting(MAX_WAITING))
     following = _after(waiting, review_id)
-    parts = ""
+    done: Text | None = None
     if decision == DISCARD:
         await on.reject(in_chat(handle, caller), on.Reject(id=review_id))
-        parts = "I will not keep it."
+        done = NOT_KEPT
     elif decision != LATER:
         given = on.Approve(id=review_id, keep_both=decision == BESIDE)
         try:
             decided = await on.approve(in_chat(handle, caller), given)
-            parts = _with_notices(REMEMBERED, decided.notices)
+            done = _with_notices(REMEMBERED, decided.notices)
         except NotKept as refused:
-            parts = kept(refused.result)
+            done = kept(refused.result)
             if refused.result.outcome is Outcome.REFUSED:
-                return Reply(parts)
+                return Reply(done)
     question = await _review_question(following)
-    text = "\n\n".join(filter(None, (parts, question.markdown)))
-    return replace(question, markdown=text or texts.NOTHING_WAITS)
+    said = paragraphs(done, question.markdown)
+    return replace(question, markdown=said or texts.NOTHING_WAITS)
 
 
-def kept(result: WriteResult) -> str:
+def kept(result: WriteResult) -> Text:
     """Return the outcome of a write, in words for the person."""
     match result.outcome:
         case Outcome.STORED:
-            text = REMEMBERED
+            said: Text = REMEMBERED
         case Outcome.REVIEW:
-            question = "Replace the old memory, or keep both?" if result.replaces else "Keep it?"
-            text = f"{result.reason}\n\n{question}\n\n{quoted(result.content)}"
+            question = REPLACE_OR_KEEP if result.replaces else KEEP_IT
+            said = paragraphs(result.reason, question, verbatim(quoted(result.content)))
         case Outcome.BLOCKED if result.code == "duplicate":
-            text = texts.KNOWN
+            said = texts.KNOWN
         case _:
-            text = result.reason
-    return _with_notices(text, result.notices)
+            said = result.reason
+    return _with_notices(said, result.notices)
 
 
-def _with_notices(text: str, notices: Sequence[str]) -> str:
-    return "\n\n".join((text, *(f"_{unformatted(notice)}_" for notice in notices)))
+def _with_notices(said: Text, notices: Sequence[Text]) -> Text:
+    return paragraphs(said, *(italic(unformatted(notice)) for notice in notices))
 
 
 def _decidable(
@@ -191,21 +216,21 @@ def _after(waiting: Sequence[ReviewItem], review_id: str) -> list[ReviewItem]:
 async def _review_question(waiting: Sequence[ReviewItem]) -> Reply:
     """Return the question about the first entry; an empty reply without entries."""
     if not waiting:
-        return Reply("")
+        return Reply(NO_TEXT)
     first, others = waiting[0], len(waiting) - 1
     # A document may be long, and is read for secrets again.
     shown = replace(first, record=await asyncio.to_thread(without_secrets, first.record))
     buttons = keep_buttons(first.id, replaces=bool(first.record.supersedes))
     if others:
-        buttons = (*buttons, Button("Later", f"{LATER}{first.id}"))
+        buttons = (*buttons, Choice(LATER_LABEL, f"{LATER}{first.id}"))
     return Reply(texts.question(shown, others), buttons)
 
 
-async def _elsewhere(handle: MemoryHandle) -> list[str]:
+async def _elsewhere(handle: MemoryHandle) -> Text | None:
     """Return the line about proposals in other projects."""
     proposed = await handle.review.proposed()
     others = [one for one in proposed if one.project not in ("", handle.access.project)]
-    return [texts.WAITS_THERE.format(places=places_of(others))] if others else []
+    return texts.WAITS_THERE.of(places=places_of(others)) if others else None
 
 
 async def undone(handle: MemoryHandle, caller: Caller, name: str) -> Reply:
@@ -216,20 +241,24 @@ async def undone(handle: MemoryHandle, caller: Caller, name: str) -> Reply:
     if document is not None:
         which, number = document
         if await handle.documents.take_back(which, number):
-            return Reply(DOCUMENT.format(name=which.upper()))
-        return Reply(NO_DOCUMENT.format(name=which))
+            return Reply(DOCUMENT[which])
+        return Reply(NO_DOCUMENT[which])
     memory_id = f"{ID_PREFIX}{name}" if name and not name.startswith(ID_PREFIX) else name
     result = await handle.write.undo(memory_id)
     quiet = caller.place.audience is not Audience.DIRECT and not caller.alone
     return Reply(TAKEN_BACK if quiet else undo_text(result))
 
 
-def undo_text(result: UndoResult) -> str:
+def undo_text(result: UndoResult) -> Text:
     """Return the deleted memories and those that are valid again."""
-    gone = [f"- {one_line(one.content)}" for one in result.gone[:MAX_UNDONE]]
     more = len(result.gone) - MAX_UNDONE
-    parts = [TAKEN_BACK, "\n".join(gone), f"and {more} more" if more > 0 else ""]
+    parts: list[Text] = [TAKEN_BACK, _first(result.gone)]
+    if more > 0:
+        parts.append(MORE.of(count=more))
     if result.restored:
-        again = [f"- {one_line(one.content)}" for one in result.restored[:MAX_UNDONE]]
-        parts += [RESTORED, "\n".join(again)]
-    return "\n\n".join(filter(None, parts))
+        parts += [RESTORED, _first(result.restored)]
+    return paragraphs(*parts)
+
+
+def _first(records: Sequence[Record]) -> Text:
+    return bullets(verbatim(one_line(one.content)) for one in records[:MAX_UNDONE])

@@ -11,9 +11,10 @@ from msgspec.structs import asdict
 from pydantic import TypeAdapter
 
 from gateway.immutable import replace
-from gateway.message import Button, Place
+from gateway.message import Choice, Place
 from gateway.people import Audience
 from gateway.ports import AdapterState
+from gateway.text import Text, label
 from memory.model.scope import channel_of
 from memory.service.deletion_topics import ItemRefs
 
@@ -23,6 +24,10 @@ ASKED_ELSEWHERE: Final = timedelta(days=1)
 """The time to answer for a person who was asked in another place."""
 PIECE: Final = 3_900
 """Characters of a list under one key."""
+CANCEL: Final = label("Cancel")
+YES: Final = label("yes")
+NO: Final = label("no")
+"""What a person writes instead of pressing a button."""
 MAX_PERSON: Final = 300
 MAX_PIECES: Final = 25
 """Pieces of one list: room for 200 items."""
@@ -78,13 +83,13 @@ class Questions:
         self._taking = asyncio.Lock()
 
     async def ask(
-        self, question_id: str, question: OpenQuestion, yes: str, valid_for: timedelta = VALID_FOR
-    ) -> tuple[Button, Button]:
+        self, question_id: str, question: OpenQuestion, yes: Text, valid_for: timedelta = VALID_FOR
+    ) -> tuple[Choice, Choice]:
         """Store a question and return its two buttons."""
         await self._state.put(question_id, json.dumps(asdict(question)), valid_for)
         return (
-            Button(yes, f"{PREFIX}yes:{question_id}", typed="yes"),
-            Button("Cancel", f"{PREFIX}no:{question_id}", typed="no"),
+            Choice(yes, f"{PREFIX}yes:{question_id}", typed=YES),
+            Choice(CANCEL, f"{PREFIX}no:{question_id}", typed=NO),
         )
 
     async def keep_list(self, question_id: str, person: str, bound: Sequence[ItemRefs]) -> int:

@@ -1,24 +1,34 @@
 """The lines of a document: which there are, one of them added, changed or deleted, and the
 difference of two versions. All functions are pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
 from msgspec import Struct
 
 from gateway.errors import BadInput
+from gateway.text import Sentence, text, verbatim
 from memory.model.record import MAX_DOCUMENT
-from memory.ports.documents import LABELS, Document
+from memory.ports.documents import Document
 
 MAX_CELLS: Final = 40_000
 """Pairs of lines that one comparison looks at, which takes some milliseconds."""
 
-TOO_LONG: Final = (
-    "The {label} would have {size:,} of {most:,} characters. Nothing was changed: shorten or "
-    "delete a line first."
-)
-NO_LINE: Final = "The {label} have no line {number}."
-NO_TEXT: Final = "A line needs a text."
+TOO_LONG: Final[Mapping[str, Sentence]] = {
+    "soul": text(
+        "The preferences would have {size} of {most} characters. Nothing was changed: shorten or "
+        "delete a line first."
+    ),
+    "bible": text(
+        "The project notes would have {size} of {most} characters. Nothing was changed: shorten or "
+        "delete a line first."
+    ),
+}
+NO_LINE: Final[Mapping[str, Sentence]] = {
+    "soul": text("The preferences have no line {number}."),
+    "bible": text("The project notes have no line {number}."),
+}
+NO_WORDS: Final = text("A line needs a text.")
 
 Sign = Literal["same", "added", "removed"]
 
@@ -79,22 +89,20 @@ def _text_of(text: str) -> str:
     lines = [line.strip() for line in text.splitlines()]
     kept = "\n".join(line for line in lines if line)
     if not kept:
-        raise BadInput(NO_TEXT)
+        raise BadInput(NO_WORDS)
     return kept
 
 
 def _with_line(document: Document, content: str, number: int) -> list[str]:
     lines = content.split("\n")
     if not 1 <= number <= len(lines):
-        raise BadInput(NO_LINE.format(label=LABELS[document], number=number))
+        raise BadInput(NO_LINE[document].of(number=verbatim(str(number))))
     return lines
 
 
 def _checked(document: Document, content: str) -> str:
     if len(content) > MAX_DOCUMENT:
-        raise BadInput(
-            TOO_LONG.format(label=LABELS[document], size=len(content), most=MAX_DOCUMENT)
-        )
+        raise BadInput(TOO_LONG[document].of(size=len(content), most=MAX_DOCUMENT))
     return content
 
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from gateway.errors import BadInput, NotFound
 from gateway.ports import Clock
+from gateway.text import NO_TEXT, Sentence, Text, text, verbatim
 from memory.model.record import (
     CONFIDENCE,
     MAX_DOCUMENT,
@@ -35,7 +36,7 @@ from memory.model.scope import (
     channel_of,
     system_access_scope,
 )
-from memory.ports.documents import LABELS, Document, Version
+from memory.ports.documents import Document, Version
 from memory.stores.audit import Audit
 from memory.stores.documents import DocumentStore
 from memory.stores.reviews import ReviewItem, ReviewStore
@@ -53,11 +54,37 @@ MAX_GIVEN: Final = 100_000
 NO_HEARTBEAT: Final = "(No figures yet: ask an operator to sync this project.)"
 STALE_AFTER: Final = timedelta(days=7)
 OLD_FIGURES: Final = "(These figures are old: ask an operator to sync this project.)"
-FROM_REPOSITORY: Final = (
+FROM_REPOSITORY: Final = text(
     "The document stays as it is: a client may have read a repository that not everybody may read, "
     "and rooms use documents. The person changes it in a chat."
 )
-DOUBTFUL: Final = "It contains what may be a password or a key. Please check it."
+DOUBTFUL: Final = text("It contains what may be a password or a key. Please check it.")
+
+ONLY_OPERATORS: Final = text("Only operators can change it.")
+INSTRUCTION: Final = text("It reads like an instruction to me.")
+AFTER_OTHERS: Final = text("I wrote it after I read text from somebody else.")
+SHORTENED: Final = text("I shortened it to {limit} characters.")
+NEARLY_FULL_WARNING: Final = text(
+    "It has {size} of {most} characters. Text beyond this limit is cut off: shorten it before you "
+    "add to it."
+)
+QUEUE_FULL: Final = text(
+    "Too many proposals wait for a decision. Decide some of them first: `/memories review`."
+)
+TOO_LONG: Final = text("This is longer than {most} characters.")
+ASK_PRIVATELY: Final = text("Your preferences are private: ask for them in a direct message.")
+CHANGE_PRIVATELY: Final = text("Your preferences are private: change them in a direct message.")
+NOT_EDITED: Final = text("The status cannot be edited: it is fetched from its source.")
+NO_VERSION: Final[Mapping[str, Sentence]] = {
+    "soul": text("There is no version {number} of the preferences."),
+    "bible": text("There is no version {number} of the project notes."),
+    "heartbeat": text("There is no version {number} of the status."),
+}
+NOT_HERE: Final[Mapping[str, Sentence]] = {
+    "soul": text("The preferences cannot be changed here."),
+    "bible": text("The project notes cannot be changed here."),
+    "heartbeat": text("The status cannot be changed here."),
+}
 
 Written = Literal["written", "proposed", "conflict"]
 
@@ -74,7 +101,7 @@ class DocumentResult(Struct, frozen=True):
     """The new version, or after a conflict the present one."""
     review_id: str = ""
     """The id of the open review; empty unless it is proposed."""
-    notices: tuple[str, ...] = ()
+    notices: tuple[Text, ...] = ()
 
 
 class DocumentParts(Struct, frozen=True):
@@ -229,7 +256,7 @@ class DocumentService:
             request, access, document, pending.record.content, InputKind.EXPLICIT
         )
         if result.version is None:
-            raise BadInput(f"The {LABELS[document]} cannot be changed here.")
+            raise BadInput(NOT_HERE[document])
         return result.version
 
     async def take_back(
@@ -272,9 +299,7 @@ class DocumentService:
                     based_on=based_on,
                     may_be_empty=True,
                 )
-        raise NotFound(
-            f"There is no version {number} of the {LABELS[document]}.", where="body.version"
-        )
+        raise NotFound(NO_VERSION[document].of(number=number), where="body.version")
 
     async def set_heartbeat(
         self, tenant: str, project: str, text: str, synced_at: datetime
@@ -313,7 +338,7 @@ class DocumentService:
         document: Literal["soul", "bible"],
         text: str,
         kind: InputKind,
-        reason: str,
+        reason: Text,
         injected: bool,
         *,
         external: bool,
@@ -345,8 +370,7 @@ class DocumentService:
         pending = ReviewItem(f"rev-{record.id[4:]}", record, reason, now, target=document)
         if not await self._reviews.add(access, pending):
             raise BadInput(
-                "Too many proposals wait for a decision. Decide some of them first: "
-                "`/memories review`.",
+                QUEUE_FULL,
                 code="queue_full",
             )
         return pending.id
@@ -383,7 +407,7 @@ def heartbeat_text(version: Version, now: datetime) -> str:
 
 def _check_place(access: AccessScope, document: Document) -> None:
     if document == "soul" and not access.private:
-        raise BadInput("Your preferences are private: ask for them in a direct message.")
+        raise BadInput(ASK_PRIVATELY)
     if document != "soul" and not access.project:
         raise BadInput(NO_PROJECT, code="no_project", where="query.project")
 
@@ -392,9 +416,9 @@ def _check_writable(access: AccessScope, document: Document) -> None:
     """Raise `BadInput` unless the document may be written here; a SOUL only in private, even if
     rooms may show it."""
     if document == "heartbeat":
-        raise BadInput("The status cannot be edited: it is fetched from its source.")
+        raise BadInput(NOT_EDITED)
     if document == "soul" and access.room:
-        raise BadInput("Your preferences are private: change them in a direct message.")
+        raise BadInput(CHANGE_PRIVATELY)
     _check_place(access, document)
 
 
@@ -402,7 +426,7 @@ def _prepared(given: str) -> tuple[Redaction, str]:
     """Return the findings in the whole text and the text to store. Secrets are redacted before the
     text is cut, so no part of one stays. Raises `BadInput` for a text that is too long."""
     if len(given) > MAX_GIVEN:
-        raise BadInput(f"This is longer than {MAX_GIVEN} characters.")
+        raise BadInput(TOO_LONG.of(most=verbatim(str(MAX_GIVEN))))
     redaction = redact_secrets(sanitize(safe_unicode(given)))
     return redaction, sanitize_brain_content(redaction.text)
 
@@ -415,34 +439,31 @@ def _why_not(
     injected: bool,
     levels: set[Level],
     external: bool,
-) -> str:
+) -> Text:
     """Return the reason for a review, empty for none."""
     if document == "bible" and not access.operates:
-        return "Only operators can change it."
+        return ONLY_OPERATORS
     if kind is InputKind.EXPLICIT:
-        return ""
+        return NO_TEXT
     if injected:
-        return "It reads like an instruction to me."
+        return INSTRUCTION
     if external:
-        return "I wrote it after I read text from somebody else."
-    return DOUBTFUL if Level.POSSIBLE in levels else ""
+        return AFTER_OTHERS
+    return DOUBTFUL if Level.POSSIBLE in levels else NO_TEXT
 
 
-def _notices(whole: str, kept: str, levels: set[Level]) -> tuple[str, ...]:
-    notices = (REDACTED,) if levels & {Level.DEFINITE, Level.PROBABLE} else ()
+def _notices(whole: str, kept: str, levels: set[Level]) -> tuple[Text, ...]:
+    notices: tuple[Text, ...] = (REDACTED,) if levels & {Level.DEFINITE, Level.PROBABLE} else ()
     if Level.POSSIBLE in levels:
         notices = (*notices, DOUBTFUL)
     if len(whole.strip()) > MAX_DOCUMENT:
-        return (*notices, f"I shortened it to {len(kept)} characters.")
+        return (*notices, SHORTENED.of(limit=verbatim(str(len(kept)))))
     warning = nearly_full(kept)
     return (*notices, warning) if warning else notices
 
 
-def nearly_full(text: str) -> str:
+def nearly_full(content: str) -> Text:
     """Return a warning if a document is close to its limit, else an empty text."""
-    if len(text) < NEARLY_FULL:
-        return ""
-    return (
-        f"It has {len(text):,} of {MAX_DOCUMENT:,} characters. Text beyond this limit is cut off: "
-        "shorten it before you add to it."
-    )
+    if len(content) < NEARLY_FULL:
+        return NO_TEXT
+    return NEARLY_FULL_WARNING.of(size=len(content), most=MAX_DOCUMENT)

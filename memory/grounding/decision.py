@@ -14,6 +14,7 @@ from typing import Final, Literal, TypeAlias
 from msgspec import Struct
 
 from gateway.immutable import replace
+from gateway.text import Text, text
 from memory.grounding.citations import find_citations
 from memory.grounding.hedges import HedgeAction, HedgeResult, analyze_hedges
 from memory.grounding.verifier import keep_relevant, verify_all
@@ -89,7 +90,7 @@ class GroundingDecision(Struct, frozen=True):
     """The rule that applied."""
 
     @property
-    def reason(self) -> str:
+    def reason(self) -> Text:
         """The reason as a sentence."""
         return _REASONS[self.code]
 
@@ -169,23 +170,23 @@ def _blocked(code: Code) -> GroundingDecision:
 
 
 _REASONS: Final = {
-    Code.EXPLICIT: "You asked for it yourself.",
-    Code.CITED: "The source that it cites was checked.",
-    Code.TRUSTED: "It comes from a trusted source.",
-    Code.SYNTHESIS_ALLOWED: "My conclusions are stored here without review.",
-    Code.OPEN_POLICY: "Everything is stored here without review.",
-    Code.INJECTION: "This text reads like an instruction to me, or like code.",
-    Code.DUPLICATE_UNCHECKED: "I could not check whether it is stored already.",
-    Code.HEDGED: "It says how things may be, not how they are.",
-    Code.NOT_CONFIRMED: "I store nothing here before you confirm it.",
-    Code.CITATION_UNVERIFIED: "The source that it cites could not be checked.",
-    Code.EXTERNAL: "It may come from a message of somebody else, a page, a file or a tool.",
-    Code.UNGROUNDED: "I concluded it myself, without a source.",
-    Code.SPECULATION: "It is an opinion or a guess, not something known.",
-    Code.DUPLICATE: "It is stored already.",
-    Code.RESTORED: "It was stored here before, as its signature shows.",
-    Code.IMPORTED: "It comes from a file that you imported.",
-    Code.REPLACES: "It may replace something that is stored.",
+    Code.EXPLICIT: text("You asked for it yourself."),
+    Code.CITED: text("The source that it cites was checked."),
+    Code.TRUSTED: text("It comes from a trusted source."),
+    Code.SYNTHESIS_ALLOWED: text("My conclusions are stored here without review."),
+    Code.OPEN_POLICY: text("Everything is stored here without review."),
+    Code.INJECTION: text("This text reads like an instruction to me, or like code."),
+    Code.DUPLICATE_UNCHECKED: text("I could not check whether it is stored already."),
+    Code.HEDGED: text("It says how things may be, not how they are."),
+    Code.NOT_CONFIRMED: text("I store nothing here before you confirm it."),
+    Code.CITATION_UNVERIFIED: text("The source that it cites could not be checked."),
+    Code.EXTERNAL: text("It may come from a message of somebody else, a page, a file or a tool."),
+    Code.UNGROUNDED: text("I concluded it myself, without a source."),
+    Code.SPECULATION: text("It is an opinion or a guess, not something known."),
+    Code.DUPLICATE: text("It is stored already."),
+    Code.RESTORED: text("It was stored here before, as its signature shows."),
+    Code.IMPORTED: text("It comes from a file that you imported."),
+    Code.REPLACES: text("It may replace something that is stored."),
 }
 _CONFIDENCE: Final = {
     IngestionTier.AUTO_APPROVE: 0.9,

@@ -10,26 +10,27 @@ from gateway.errors import BadInput
 from gateway.message import Place
 from gateway.people import Role
 from gateway.ports import Clock
+from gateway.text import Text, text
 from memory.knowledge.access import channel_name
 from memory.model.scope import RequestScope
 from memory.stores.audit import Audit
 from memory.stores.room_bindings import MAX_BINDINGS, RoomBinding, RoomBindingStore
 
 MAX_PROJECT: Final = 300
-ONLY_ROOMS: Final = "Write that in the channel or group that you want to bind to a project."
-ONLY_OPERATORS: Final = "Only operators bind a channel or group to a project."
-OUTSIDERS: Final = (
+ONLY_ROOMS: Final = text("Write that in the channel or group that you want to bind to a project.")
+ONLY_OPERATORS: Final = text("Only operators bind a channel or group to a project.")
+OUTSIDERS: Final = text(
     "People of other companies read along here, so this channel cannot be bound to a project."
 )
-BAD_PROJECT: Final = (
+BAD_PROJECT: Final = text(
     "A project is written as `slack:main:T0123`: platform, account, and the workspace, server or "
     "group, without spaces."
 )
-BAD_CHANNEL: Final = (
+BAD_CHANNEL: Final = text(
     "A channel is written as `slack:main:T0123:C0456`: platform, account, workspace (empty where "
     "the platform has none, as in `telegram:main::-100`) and channel, without spaces."
 )
-TOO_MANY: Final = f"{MAX_BINDINGS:,} channels are bound already, the maximum."
+TOO_MANY: Final = text("{most} channels are bound already, the maximum.").of(most=MAX_BINDINGS)
 
 
 class RoomBindings:
@@ -108,7 +109,7 @@ def check_channel(text: str) -> None:
     _check(text, 4, BAD_CHANNEL)
 
 
-def _check(text: str, parts: int, problem: str) -> None:
+def _check(text: str, parts: int, problem: Text) -> None:
     pieces = text.split(":", parts - 1)
     whole = len(pieces) == parts and pieces[0] and pieces[1] and pieces[-1]
     if not whole or len(text) > MAX_PROJECT or not text.isprintable() or " " in text:

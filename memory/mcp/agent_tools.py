@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field
 from gateway.errors import BadInput, NotFound
 from gateway.ports.action import Output
 from gateway.ports.rights import AGENT_READS, TOKEN_READS, TOKEN_WRITES
+from gateway.text import text, verbatim
 from memory.agents.defences import MARK
 from memory.agents.model import MAX_NAME, Agent, AgentType, Permission, PoolInvitation
 from memory.mcp.memory_tools import remembering
@@ -31,11 +32,11 @@ from safety.injection_detection.detect import detect_injection, neutralise_marke
 
 MAX_PERSON: Final = 300
 MAX_LISTED: Final = 1_000
-NO_AGENT: Final = (
+NO_AGENT: Final = text(
     "No agent with this id is yours, or shares a pool with one of yours. get_agents_for_user lists "
     "yours; register_agent makes one."
 )
-NOT_YOU: Final = (
+NOT_YOU: Final = text(
     "{place}: this token belongs to {person}. Leave it empty, or give exactly that: an agent acts "
     "for the person of its token only."
 )
@@ -106,7 +107,7 @@ async def checked_owner(call: McpCall, given: str, place: str) -> None:
     """Raise `BadInput`, and record it, if `given` is somebody else than the caller."""
     if given and given not in {call.person, *call.handle.request.persons}:
         await call.handle.read.audit("permission_denied", operation="owner", reason=place)
-        raise BadInput(NOT_YOU.format(place=place, person=call.person))
+        raise BadInput(NOT_YOU.of(place=verbatim(place), person=verbatim(call.person)))
 
 
 async def register(call: McpCall, given: RegisterArguments) -> AgentResult:

@@ -14,6 +14,7 @@ from pydantic import Field
 from gateway.errors import NotFound, ToolError
 from gateway.ports.action import Output
 from gateway.ports.rights import TokenScope, by_agent_too
+from gateway.text import text
 from memory.agents.defences import filter_output, judge_query
 from memory.agents.model import Capability
 from memory.mcp.names import KNOWLEDGE
@@ -42,7 +43,7 @@ from memory.turns.tools import (
 )
 from memory.write.statement import ExternalText
 
-NO_MEMORY: Final = (
+NO_MEMORY: Final = text(
     "No memory of this person has this id. Use a whole id, as memory_search returns it."
 )
 REVIEW: Final = (

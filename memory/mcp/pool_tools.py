@@ -212,7 +212,9 @@ async def share(call: McpCall, given: ShareArguments) -> ShareOut:
         scope_named(given.scope),
     )
     if isinstance(shared, ShareWaits):
-        return ShareOut(success=True, status="review", next=shared.reason, pool_id=given.pool_id)
+        return ShareOut(
+            success=True, status="review", next=shared.reason.english, pool_id=given.pool_id
+        )
     if shared is None or isinstance(shared, bool):
         refused = refusal(ShareOut, shared, "memory_write")
         return refused or ShareOut(success=True)

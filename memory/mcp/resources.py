@@ -21,6 +21,7 @@ from msgspec import Struct
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput, MemoryUnavailable, NotFound
 from gateway.ports.rights import AGENT_READS, TOKENS, Allowed
+from gateway.text import text, verbatim
 from memory.actions import documents as on
 from memory.agents.defences import filter_output
 from memory.agents.model import AgentEvent
@@ -42,7 +43,7 @@ MAX_EVENTS: Final = 100
 DOCUMENTS: Final = "memory://documents/"
 MEMORIES: Final = "memory://memories/"
 HANDOFFS: Final = "memory://handoffs/"
-NO_HANDOFF: Final = (
+NO_HANDOFF: Final = text(
     "No handoff with this id is from you or to you, or from or to an agent of yours."
 )
 MARKDOWN: Final = "text/markdown"
@@ -162,7 +163,7 @@ async def read_resource(call: McpCall, uri: str) -> ResourceContent:
         return await _handoff(call, uri.removeprefix(HANDOFFS))
     if uri.startswith(MEMORIES) and len(uri) <= MAX_URI:
         return await _memory(call, uri.removeprefix(MEMORIES))
-    raise NotFound(_NONE)
+    raise NotFound(verbatim(_NONE))
 
 
 def resource_of(uri: str) -> ListedResource:
@@ -170,7 +171,7 @@ def resource_of(uri: str) -> ListedResource:
     for one in (*LISTED, *TEMPLATES):
         if one.has(uri):
             return one
-    raise NotFound(_NONE)
+    raise NotFound(verbatim(_NONE))
 
 
 async def _document(call: McpCall, document: Document) -> ResourceContent:
@@ -179,16 +180,16 @@ async def _document(call: McpCall, document: Document) -> ResourceContent:
     except MemoryUnavailable:
         raise
     except BadInput as error:
-        raise NotFound(str(error)) from None
+        raise NotFound(error.text) from None
     if version is None:
-        raise NotFound(f"The {document.upper()} is empty: nobody has written it yet.")
+        raise NotFound(verbatim(f"The {document.upper()} is empty: nobody has written it yet."))
     return ResourceContent(redact_secrets(version.content).text)
 
 
 async def _events(call: McpCall, after: str) -> ResourceContent:
     """Return the events after a number, or the latest ones."""
     if after and not (after.isascii() and after.isdigit() and len(after) < 16):
-        raise NotFound(f"Write a number after {EVENTS}/, or nothing.")
+        raise NotFound(verbatim(f"Write a number after {EVENTS}/, or nothing."))
     events = call.services.events
     number = int(after) if after else max(0, await events.newest() - RECENT)
     page = await events.after(call.handle.request, number, MAX_EVENTS)

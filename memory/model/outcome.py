@@ -1,9 +1,11 @@
 """The result of grounding a claim, and the outcome of a write."""
 
 from enum import StrEnum
+from typing import Final
 
 from msgspec import Struct
 
+from gateway.text import NO_TEXT, Text, text
 from memory.model.record import Evidence
 
 
@@ -47,7 +49,7 @@ class ValidationResult(Struct, frozen=True):
 
     tier: IngestionTier
     code: Code
-    reason: str
+    reason: Text
     evidence: Evidence
     """The evidence with which the claim would be stored."""
     checks_passed: tuple[str, ...] = ()
@@ -73,6 +75,10 @@ class Outcome(StrEnum):
     REFUSED = "refused"
 
 
+STORED: Final = text("Stored.")
+"""The reason of a write that stored its text."""
+
+
 class WriteResult(Struct, frozen=True):
     """The result of a write. `code` is stable, `reason` is a sentence. `memory_id` is set if it is
     stored, `review_id` if it waits; `replaces` if it waits and would replace another memory.
@@ -83,14 +89,14 @@ class WriteResult(Struct, frozen=True):
     outcome: Outcome
     """The fate of the text."""
     code: str
-    reason: str
+    reason: Text
     content: str = ""
     """The text that is stored or waits; empty for none."""
     memory_id: str = ""
     review_id: str = ""
     validation: ValidationResult | None = None
     """The result of the grounding; None if it was not reached."""
-    notices: tuple[str, ...] = ()
+    notices: tuple[Text, ...] = ()
     replaces: bool = False
     for_operators: bool = False
-    replacement_notice: str = ""
+    replacement_notice: Text = NO_TEXT

@@ -10,8 +10,14 @@ from msgspec import Struct, field
 from pydantic import Field, model_validator
 
 from gateway.settings import Section
+from gateway.text import Text, text, verbatim
 
 DEFAULT_PLAN: Final = "self_hosted"
+FULL: Final = text("Memory limit reached ({count}/{limit}). Delete a memory to make room.")
+UPGRADE: Final = text(
+    "Memory limit reached ({count}/{limit}). Upgrade to Pro for up to 15 memories."
+)
+_KNOWN: Final = {one.msgid: one for one in (FULL, UPGRADE)}
 
 
 class Plan(Section):
@@ -20,7 +26,7 @@ class Plan(Section):
     memories: int | None = Field(default=None, ge=0, le=1_000_000)
     """Maximum number of memories of a person; empty for no limit."""
     refusal: str = Field(
-        default="Memory limit reached ({count}/{limit}). Delete a memory to make room.",
+        default=FULL.msgid,
         min_length=1,
         max_length=500,
     )
@@ -38,7 +44,7 @@ class Plan(Section):
 BUILT_IN: Final[Mapping[str, Plan]] = {
     "free": Plan(
         memories=3,
-        refusal="Memory limit reached ({count}/{limit}). Upgrade to Pro for up to 15 memories.",
+        refusal=UPGRADE.msgid,
     ),
     "pro": Plan(memories=15),
     DEFAULT_PLAN: Plan(),
@@ -79,6 +85,9 @@ class Plans(Struct, frozen=True):
         return self.default
 
 
-def refusal_of(plan: Plan, count: int) -> str:
+def refusal_of(plan: Plan, count: int) -> Text:
     """Return the refusal when the plan is full."""
-    return plan.refusal.format(count=count, limit=plan.memories)
+    known = _KNOWN.get(plan.refusal)
+    if known is None:
+        return verbatim(plan.refusal.format(count=count, limit=plan.memories))
+    return known.of(count=verbatim(str(count)), limit=verbatim(str(plan.memories)))

@@ -27,9 +27,10 @@ from db.values import storable
 from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience, Principal, Role
+from gateway.text import NO_TEXT, Text, text
 from memory.model.record import Record, Scope
 
-NO_PROJECT: Final = (
+NO_PROJECT: Final = text(
     "No project is chosen. Choose one with `/project` in a direct message to the assistant."
 )
 """The refusal, with the code `no_project`, of what belongs to a project."""
@@ -77,7 +78,7 @@ class RequestScope(Struct, frozen=True):
     words: tuple[str, ...] = ()
     shows_private: bool = False
     """True if the person allowed their private memories in rooms."""
-    notice: str = ""
+    notice: Text = NO_TEXT
     agent: str = ""
     """The id of the person's agent that asks; empty for the person."""
     from_repository: bool = False

@@ -10,6 +10,7 @@ from msgspec import Struct
 from gateway.errors import BadInput
 from gateway.immutable import replace
 from gateway.ports.conversations import Spoken, SpokenRef, Whose
+from gateway.text import text
 from memory.model.record import Record, Tier
 from memory.ports.memories import Filter
 from memory.ports.people import Linked
@@ -65,7 +66,7 @@ class MemoryErasure(RequestMemory, frozen=True):
     async def delete_for_model(self, memory_id: str) -> bool:
         """Delete a memory for the model. Raises `BadInput` after five deletions in a session."""
         if not await self.dependencies.people.use(self.start.session, "deletes"):
-            raise BadInput("A session deletes at most 5 memories.", code="session_limit")
+            raise BadInput(text("A session deletes at most 5 memories."), code="session_limit")
         return bool(await self.delete([memory_id], "model"))
 
     async def clear(self, tiers: Sequence[Tier]) -> int:

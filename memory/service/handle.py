@@ -1,24 +1,32 @@
 """The entry point of memory. Access is possible only through a handle for one caller and place,
 and so is that to the documents that this person may read and write."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
 from gateway.errors import NotFound
 from gateway.immutable import replace
 from gateway.people import Audience, PersonId, Principal, identity_of
 from gateway.ports.memory import Caller
+from gateway.text import Sentence, text
 from memory.documents.service import DocumentParts, DocumentResult, DocumentService
 from memory.model.record import InputKind
 from memory.model.scope import AccessScope, RequestScope, access_scope_of
-from memory.ports.documents import LABELS, Document, Version
+from memory.ports.documents import Document, Version
 from memory.ports.people import Linked, PersonChoices, TurnStart
 from memory.service.dependencies import MemoryDependencies, RequestMemory
 from memory.service.erasure import MemoryErasure
 from memory.service.read import MemoryReader
 from memory.service.review import MemoryReview
 from memory.service.write import MemoryWriter
+
+NOT_IN_PROJECT: Final = text("You are not in a project with this name. `/project` lists yours.")
+NO_EARLIER: Final[Mapping[str, Sentence]] = {
+    "soul": text("There is no earlier version of the preferences."),
+    "bible": text("There is no earlier version of the project notes."),
+    "heartbeat": text("There is no earlier version of the status."),
+}
 
 
 class MemoryPrivacy(RequestMemory, frozen=True):
@@ -133,7 +141,7 @@ class MemoryHandle:
     async def in_project(self, project: str) -> "MemoryHandle":
         """Return the handle for another project. Raises `NotFound` unless this person is in it."""
         if not await self._dependencies.people.reaches(self.request, project):
-            raise NotFound("You are not in a project with this name. `/project` lists yours.")
+            raise NotFound(NOT_IN_PROJECT)
         request = replace(self.request, project=project)
         return MemoryHandle(self._dependencies, request, replace(self._start, documents={}))
 
@@ -150,7 +158,7 @@ class MemoryHandle:
         """Return the handle with which an operator reads and changes what the members of a project
         share. Raises `NotFound` for other people."""
         if not self.access.operates:
-            raise NotFound("You are not in a project with this name. `/project` lists yours.")
+            raise NotFound(NOT_IN_PROJECT)
         request = replace(self.request, project=project)
         return MemoryHandle(self._dependencies, request, replace(self._start, documents={}))
 
@@ -243,7 +251,7 @@ class OwnDocuments:
         further back."""
         before = standing_before(await self.versions(document))
         if before is None:
-            raise NotFound(f"There is no earlier version of the {LABELS[document]}.")
+            raise NotFound(NO_EARLIER[document])
         return before.number
 
 

@@ -14,6 +14,7 @@ from gateway.errors import BadInput
 from gateway.people import Audience, PersonId
 from gateway.ports import Clock
 from gateway.ports.memory import Caller
+from gateway.text import text
 from memory.ports.people import Linked, LinkRequest, LinkSide, LinkStep
 from memory.stores.audit import Audit
 from memory.stores.links import LinkStore
@@ -33,8 +34,8 @@ MAX_GUESSERS: Final = 10_000
 
 LinkEvent = Literal["offered", "redeemed", "confirmed", "refused", "expired", "linked", "unlinked"]
 
-TOO_MANY_TRIES: Final = "Too many wrong codes were entered. Please try again in ten minutes."
-WRONG_CODE: Final = (
+TOO_MANY_TRIES: Final = text("Too many wrong codes were entered. Please try again in ten minutes.")
+WRONG_CODE: Final = text(
     "This code is not valid. It may be mistyped, used already, or older than ten minutes. Write "
     "`/link` on the other platform for a new one."
 )

@@ -18,6 +18,7 @@ from gateway.message import Place
 from gateway.people import Audience, Principal
 from gateway.ports import Clock, MembershipCheck, MembershipStatus
 from gateway.ports.memory import Caller
+from gateway.text import NO_TEXT, Text, text, verbatim
 from memory.agents.stores.direct_places import DirectPlaces
 from memory.model.scope import RequestScope, choice_names, project_of
 from memory.ports.people import MemorySession, PersonChoices, SessionUse, TurnStart
@@ -32,18 +33,23 @@ MAX_WAITING_NOTICES: Final = 10
 SESSION_LIMITS: Final[dict[SessionUse, int]] = {"stores": 20, "supersedes": 5, "deletes": 5}
 """Uses of the model's tools in one session; people are not limited."""
 
-GONE: Final = (
+GONE: Final = text(
     "You are not in the project {project} any more, according to its platform, so I no longer use "
     "its memory here. If you belong to it, write to me in the group or in one of its channels, "
     "then choose it again with `/project`."
 )
-UNKNOWN: Final = (
+UNKNOWN: Final = text(
     "The platform does not say at the moment if you are still in the project {project}, so this "
     "answer does not use its memory. Try again in a minute, or leave the project with "
     "`/project none`."
 )
 
-TOO_MANY_OFF: Final = (
+NOT_CONFIRMED: Final = text(
+    "I cannot confirm that you are in {project} now. Write to me in the group, or in one of its "
+    "channels, then choose it again."
+)
+NO_SUCH_PROJECT: Final = text("You have no project {project}. `/project` lists yours.")
+TOO_MANY_OFF: Final = text(
     "Memory is already off in 50 conversations, the maximum. `/privacy memory off` turns it off "
     "everywhere; `/privacy memory on here` turns it on again in the conversation you write it in."
 )
@@ -96,7 +102,7 @@ class People:
         if room is None:
             project, notice = await self._reached(caller, known)
         else:
-            project, notice = room, ""
+            project, notice = room, NO_TEXT
             if known.remembered:
                 await self._note_seen(tenant, person, room, known)
         if room is None and not project and not arrival.documents.keys() <= {"soul"}:
@@ -165,13 +171,10 @@ class People:
         for number, (project, title) in enumerate(known, 1):
             if choice in (str(number), project) or choice.casefold() == title.casefold():
                 if not await self.reaches(request, project):
-                    raise BadInput(
-                        f"I cannot confirm that you are in {title} now. Write to me in the group, "
-                        "or in one of its channels, then choose it again."
-                    )
+                    raise BadInput(NOT_CONFIRMED.of(project=verbatim(title)))
                 await self._store.choose_project(tenant, person, project)
                 return title
-        raise BadInput(f"You have no project {choice[:80]!r}. `/project` lists yours.")
+        raise BadInput(NO_SUCH_PROJECT.of(project=verbatim(repr(choice[:80]))))
 
     async def show_private(self, principal: Principal, allowed: bool) -> None:
         """Allow or forbid the use of own memories in rooms."""
@@ -222,24 +225,24 @@ class People:
             return ""
         return project_of(place)
 
-    async def _reached(self, caller: Caller, known: PersonChoices) -> tuple[str, str]:
+    async def _reached(self, caller: Caller, known: PersonChoices) -> tuple[str, Text]:
         """Return the chosen project if this person still belongs to it, and a notice for them."""
         project, tenant = known.project, caller.principal.tenant
         if not project:
-            return "", ""
+            return "", NO_TEXT
         if caller.principal.outside:
             here = caller.principal.person
             if not project.startswith(f"{here.platform}:{here.account}:"):
-                return "", ""  # chosen by a linked identity, which may be a member there
+                return "", NO_TEXT  # chosen by a linked identity, which may be a member there
             belonging = MembershipStatus.GONE
         else:
             belonging = await self._belongs(tenant, project, known.seen)
         if belonging is MembershipStatus.MEMBER:
-            return project, ""
+            return project, NO_TEXT
         if belonging is MembershipStatus.UNKNOWN:
-            return "", UNKNOWN.format(project=project)
+            return "", UNKNOWN.of(project=verbatim(project))
         await self._store.choose_project(tenant, str(caller.principal.person), "")
-        return "", GONE.format(project=project)
+        return "", GONE.of(project=verbatim(project))
 
     async def _belongs(
         self, tenant: str, project: str, seen: Sequence[tuple[str, datetime]]

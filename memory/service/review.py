@@ -7,7 +7,8 @@ from msgspec import Struct
 
 from gateway.errors import NotFound
 from gateway.immutable import replace
-from memory.model.outcome import Outcome, WriteResult
+from gateway.text import text
+from memory.model.outcome import STORED, Outcome, WriteResult
 from memory.model.record import InputKind, draft_of
 from memory.service.dependencies import RequestMemory
 from memory.service.write import MEMORY_OFF
@@ -18,7 +19,8 @@ from safety.secret_detection.detect import redact_and_cut
 MAX_REASON: Final = 500
 MAX_PROJECTS: Final = 5
 """Projects that are named at most: each may cost a request to its platform."""
-NOT_WAITING: Final = "No decision is open under this id. It may have been decided already."
+SHARED: Final = text("Shared.")
+NOT_WAITING: Final = text("No decision is open under this id. It may have been decided already.")
 EDITED: Final = "edited"
 """The note of an entry that was decided with another text."""
 
@@ -144,7 +146,7 @@ class MemoryReview(RequestMemory, frozen=True):
             await self.dependencies.reviews.put_back(self.access, item)
             raise
         await self.audit("memory_review", decision="approved", review=review_id)
-        return WriteResult(Outcome.STORED, "stored", "Stored.", item.record.content)
+        return WriteResult(Outcome.STORED, "stored", STORED, item.record.content)
 
     async def _approve_share(self, item: ReviewItem, proposal: ShareProposal) -> WriteResult:
         """Share what an agent proposed; a share that was decided meanwhile ends again."""
@@ -158,7 +160,7 @@ class MemoryReview(RequestMemory, frozen=True):
             await shares.undo(item, proposal)
             raise
         await self.audit("memory_review", decision="approved", review=item.id)
-        return WriteResult(Outcome.STORED, "shared", "Shared.", item.record.content)
+        return WriteResult(Outcome.STORED, "shared", SHARED, item.record.content)
 
     async def _take(
         self, review_id: str, state: Literal["approved", "rejected"], note: str

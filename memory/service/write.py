@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from gateway.errors import NotFound
 from gateway.immutable import replace
+from gateway.text import Text, text
 from memory.model.outcome import Outcome, ValidationResult, WriteResult
 from memory.model.record import (
     ID_PREFIX,
@@ -34,11 +35,11 @@ from memory.write.turns import Speaker
 
 MAX_LOOKED: Final = 100
 """The latest memories, of each kind, that are searched."""
-NOTHING_TO_UNDO: Final = (
+NOTHING_TO_UNDO: Final = text(
     "I stored nothing on my own within the last day. To delete older memories, or ones that you "
     "asked me to keep, use `/forget` with a topic or an id."
 )
-UNDO_EXPIRED: Final = (
+UNDO_EXPIRED: Final = text(
     "I stored no such memory on my own within the last day, or it is already deleted. `/memories` "
     "shows what I remember; `/forget ID` deletes one."
 )
@@ -133,18 +134,19 @@ def _in_turn(one: Record, other: Record) -> bool:
     return bool(provenance.message_id) and same
 
 
-MEMORY_OFF: Final = (
+MEMORY_OFF: Final = text(
     "Memory is off for you, so nothing is kept. `/privacy memory on` turns it on again."
 )
-NOT_REPLACED: Final = (
+SESSION_FULL: Final = text("A session stores at most 20 memories.")
+NOT_REPLACED: Final = text(
     "This memory replaces no other one that is still stored, or is not yours to change. `/forget` "
     "deletes memories."
 )
-FROM_REPOSITORY: Final = (
+FROM_REPOSITORY: Final = text(
     "Nothing was stored: this conversation contains text of a private repository, and a memory is "
     "recalled in other places. Only the person's own sentence can be stored: give it as `quote`."
 )
-FROM_THREAD: Final = (
+FROM_THREAD: Final = text(
     "Nothing was stored: this question comes with earlier messages of a thread, of which nothing "
     "is kept. Only the person's own sentence can be stored: give it as `quote`."
 )
@@ -175,7 +177,7 @@ class MemoryWriter(RequestMemory, frozen=True):
             return _refused("memory_off", MEMORY_OFF)
         people, session = self.dependencies.people, self.start.session
         if not await people.use(session, "stores"):
-            return _refused("session_limit", "A session stores at most 20 memories.")
+            return _refused("session_limit", SESSION_FULL)
         has_external = external is not None and external.any
         confined = external is not None and (external.from_repository or external.from_thread)
         statement = find_statement(draft.quote or draft.content, self.request.words)
@@ -272,5 +274,5 @@ class MemoryWriter(RequestMemory, frozen=True):
         )
 
 
-def _refused(code: str, reason: str) -> WriteResult:
+def _refused(code: str, reason: Text) -> WriteResult:
     return WriteResult(Outcome.REFUSED, code, reason)

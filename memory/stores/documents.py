@@ -5,7 +5,7 @@ from typing import Final
 
 from db import Database, Row, Statement, Work, among, execute, fetch_first, lock
 from db.values import micros, micros_or_none, storable, time_of, time_or_none
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from memory.model.scope import AccessScope
 from memory.ports.documents import Document, Version
 from memory.stores.limits import MAX_VERSIONS
@@ -26,13 +26,13 @@ def check_author(access: AccessScope, document: Document, author: str) -> None:
     """Raise `BadInput` unless this author may write: BIBLE only by operators, HEARTBEAT by no
     person."""
     if document != "soul" and not access.project:
-        raise BadInput(f"the {document} belongs to a project; choose one with /project first")
+        raise UsageError(f"the {document} belongs to a project; choose one with /project first")
     if author == SYSTEM:
         return
     if document == "heartbeat":
-        raise BadInput("the heartbeat is written by the program alone")
+        raise UsageError("the heartbeat is written by the program alone")
     if document == "bible" and not access.operates:
-        raise BadInput("the bible is written by operators")
+        raise UsageError("the bible is written by operators")
 
 
 VERSIONS: Final = Statement(f"""

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Final
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from memory.model.record import Record, Scope
 from memory.model.scope import AccessScope, may_change
 from memory.ports.memories import Filter
@@ -32,23 +32,25 @@ MAX_FOUND = 1_000
 def check_writable(access: AccessScope, record: Record) -> None:
     """Raise `BadInput` unless the record is one that this reach may write."""
     if not may_change(access, record):
-        raise BadInput(f"{record.scope.value} memory of this owner cannot be written from here")
+        raise UsageError(f"{record.scope.value} memory of this owner cannot be written from here")
 
 
 def check_limit(filters: Filter) -> None:
     """Raise `BadInput` unless the limit is 1 to 1,000 memories."""
     if not 1 <= filters.limit <= MAX_FOUND:
-        raise BadInput(f"limit must be 1 to {MAX_FOUND:,}, not {filters.limit}")
+        raise UsageError(f"limit must be 1 to {MAX_FOUND:,}, not {filters.limit}")
 
 
 def check_turn(access: AccessScope, record: Record) -> None:
     """Raise `BadInput` unless the record is a turn of the caller's conversation."""
     check_writable(access, record)
     if not record.role or record.scope is not Scope.USER:
-        raise BadInput("a turn has a role, and belongs to the person who speaks with the assistant")
+        raise UsageError(
+            "a turn has a role, and belongs to the person who speaks with the assistant"
+        )
 
 
 def check_submitted(access: AccessScope, record: Record) -> None:
     """Raise `BadInput` unless the record was learned from the caller."""
     if record.tenant != access.tenant or record.provenance.person not in access.persons:
-        raise BadInput("only a person's own statements wait for review")
+        raise UsageError("only a person's own statements wait for review")

@@ -15,6 +15,7 @@ from db import Database, Row, Statement, Work, among, lock, together
 from db.statements import in_byte_order
 from db.transaction import Change, Fetch
 from db.values import micros, storable, time_of
+from gateway.text import from_json
 from memory.model.scope import OWN
 from memory.ports.people import PersonCount, PlaceCount, TenantProject
 from memory.stores.rows import COLUMNS
@@ -34,6 +35,12 @@ LISTS: Final = frozenset(
         *("context", "result", "capabilities"),
     )
 )
+
+
+REASON: Final = "reason"
+"""The column of a sentence."""
+WAITING_SENTENCE: Final = "|="
+"""Stands before the sentence of a waiting notice."""
 
 
 class PersonalTable(Struct, frozen=True):
@@ -247,7 +254,19 @@ def _plain(name: str, value: object) -> object:
         return value.timestamp()
     if name in TIMES and isinstance(value, int):
         return time_of(value).timestamp()
-    return json.loads(value) if name in LISTS and isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    if name == "waiting_notices":
+        return [_readable(one) for one in json.loads(value)]
+    return json.loads(value) if name in LISTS else _readable(value) if name == REASON else value
+
+
+def _readable(stored: str) -> str:
+    """Return a stored sentence, behind its time where it waits, in English."""
+    before, sign, after = stored.partition(WAITING_SENTENCE)
+    if sign:
+        return f"{before}{sign}{from_json(after).english}"
+    return from_json(stored).english
 
 
 def _params(tenant: str, persons: Sequence[str]) -> dict[str, object]:

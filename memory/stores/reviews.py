@@ -10,10 +10,12 @@ from pydantic import TypeAdapter
 from db import Database, Row, Statement, Work, among, execute, fetch_first, lock
 from db.values import json_list, micros, storable, texts_of, time_of, time_or_none
 from gateway.immutable import replace
+from gateway.text import Text, as_json, from_json
 from memory.model.record import Record, Scope
 from memory.model.scope import CONFINED, OPERATED, SHOWN, AccessScope
 from memory.stores.limits import MAX_HISTORY, MAX_WAITING, MAX_WAITING_IN_ALL, check_submitted
 from memory.stores.rows import columns_of, record_of
+from memory.text.display import escaped
 
 FORGET_AT_ONCE: Final = 100
 """Decided entries that one decision may delete; it adds one."""
@@ -85,7 +87,7 @@ class ReviewItem(Struct, frozen=True):
     """The id of the review."""
     record: Record
     """The memory as it would be stored."""
-    reason: str
+    reason: Text
     submitted_at: datetime
     """The time since which it waits."""
     passed: tuple[str, ...] = ()
@@ -148,7 +150,7 @@ class ReviewStore:
             "from_repository": item.record.provenance.from_repository,
             "target": item.target,
             "record": record_to_json(item.record),
-            "reason": storable(item.reason),
+            "reason": as_json(escaped(item.reason, storable)),
             "passed": json_list(item.passed),
             "failed": json_list(item.failed),
             "submitted_at": micros(item.submitted_at),
@@ -256,7 +258,7 @@ def _pending(row: Row) -> ReviewItem:
     return ReviewItem(
         id=id_,
         record=memory,
-        reason=reason,
+        reason=from_json(reason),
         submitted_at=time_of(submitted_at),
         passed=texts_of(passed),
         failed=texts_of(failed),

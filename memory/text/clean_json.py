@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from safety.bounds import Frozen, InputBounds, OutOfBounds, snapshot
 from safety.injection_detection.detect import detect_injection, neutralise_markers
 from safety.sanitize import sanitize
@@ -58,12 +58,12 @@ class Cleaner:
 def cleaned_object(raw: object, place: str, cleaner: Cleaner) -> dict[str, object]:
     """Return a clean copy of an object within `BOUNDS`. Raises `BadInput` that names `place`."""
     if not isinstance(raw, dict):
-        raise BadInput(f"{place}: must be a JSON object")
+        raise UsageError(f"{place}: must be a JSON object")
     try:
         frozen = snapshot(raw, BOUNDS)
     except OutOfBounds as error:
-        raise BadInput(f"{place}: {error}") from None
+        raise UsageError(f"{place}: {error}") from None
     value = cleaner.value(frozen)
     if not isinstance(value, dict):
-        raise BadInput(f"{place}: must be a JSON object")
+        raise UsageError(f"{place}: must be a JSON object")
     return value

@@ -1,8 +1,12 @@
-"""Texts of people as one line, as a quotation in a chat message, and in a question about them."""
+"""Texts of people as one line, as a quotation in a chat message, and in a question about them; and
+sentences as paragraphs, lists and italics."""
 
 import hashlib
+from collections.abc import Callable, Iterable
 from typing import Final
 
+from gateway.immutable import replace
+from gateway.text import Joined, Listed, Sentence, Text, Value, Verbatim, joined, verbatim
 from memory.model.record import MAX_DOCUMENT
 from safety.unicode import cut
 
@@ -63,3 +67,42 @@ def _plain(line: str) -> str:
     if number and shown[number : number + 1] in (".", ")"):
         return f"{shown[:number]}\\{shown[number:]}"
     return shown
+
+
+def paragraphs(*parts: Text | None) -> Text:
+    """Return texts as paragraphs; those that say nothing are left out."""
+    said = [one for one in parts if one]
+    return said[0] if len(said) == 1 else joined(said, "\n\n")
+
+
+def bullets(items: Iterable[Text]) -> Text:
+    """Return texts as a list."""
+    return joined((joined((verbatim("- "), one)) for one in items), "\n")
+
+
+def italic(text: Text) -> Text:
+    """Return a text in italics."""
+    return joined((verbatim("_"), text, verbatim("_")))
+
+
+def unformatted(text: Text) -> Text:
+    """Return a text whose words of people are escaped for italics."""
+    return escaped(text, lambda words: words.replace("_", "\\_").replace("*", "\\*"))
+
+
+def escaped(text: Text, escape: Callable[[str], str]) -> Text:
+    """Return a text with the words of people in it escaped."""
+    match text:
+        case Verbatim():
+            return verbatim(escape(text.markdown))
+        case Joined():
+            return replace(text, parts=tuple(escaped(one, escape) for one in text.parts))
+        case Sentence():
+            values = tuple((name, _escaped_value(value, escape)) for name, value in text.values)
+            return replace(text, values=values)
+
+
+def _escaped_value(value: Value, escape: Callable[[str], str]) -> Value:
+    if isinstance(value, Listed):
+        return replace(value, parts=tuple(escaped(one, escape) for one in value.parts))
+    return escaped(value, escape) if isinstance(value, Sentence | Verbatim | Joined) else value

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 from msgspec import Struct
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer, WriteableBuffer
@@ -53,7 +53,7 @@ def check_key(key: str) -> str:
     """
     plain = key.rstrip("\r\n")
     if not MIN_KEY <= len(plain) <= MAX_KEY:
-        raise BadInput(f"a key has {MIN_KEY} to {MAX_KEY} characters; this one has {len(plain)}")
+        raise UsageError(f"a key has {MIN_KEY} to {MAX_KEY} characters; this one has {len(plain)}")
     return plain
 
 
@@ -94,7 +94,7 @@ class Sealer(io.RawIOBase):
 
     def _put(self, text: bytes, *, last: bool) -> None:
         if self._number >= MAX_CHUNKS:
-            raise BadInput("this is too much for one encrypted file")
+            raise UsageError("this is too much for one encrypted file")
         nonce = self._keys.nonce_of(self._number, last)
         self._target.write(self._keys.cipher.encrypt(nonce, text, self._keys.header))
         self._number += 1
@@ -131,7 +131,7 @@ class Opener(io.RawIOBase):
         from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - loaded with the first use
 
         if self._number >= MAX_CHUNKS:
-            raise BadInput("the encrypted file is larger than any that this program writes")
+            raise UsageError("the encrypted file is larger than any that this program writes")
         sealed, self._ahead = self._ahead, self._source.read(CHUNK + TAG)
         self._ended = not self._ahead
         nonce = self._keys.nonce_of(self._number, self._ended)
@@ -140,21 +140,23 @@ class Opener(io.RawIOBase):
             return self._keys.cipher.decrypt(nonce, sealed, self._keys.header)
         except (InvalidTag, ValueError):
             at = (self._number - 1) * CHUNK
-            raise BadInput(f"the encrypted file was changed or cut off after byte {at:,}") from None
+            raise UsageError(
+                f"the encrypted file was changed or cut off after byte {at:,}"
+            ) from None
 
 
 def _proven(source: BinaryIO, key: str) -> _Keys:
     head, proof = source.read(_HEAD.size), source.read(_PROOF)
     if len(proof) < _PROOF or not is_sealed(head):
-        raise BadInput("this is not an encrypted file of Parley, or it is cut off")
+        raise UsageError("this is not an encrypted file of Parley, or it is cut off")
     _, version, cost, block, lanes, _, _ = _HEAD.unpack(head)
     if version != VERSION:
-        raise BadInput(f"the file has encryption version {version}; this program reads {VERSION}")
+        raise UsageError(f"the file has encryption version {version}; this program reads {VERSION}")
     if not 1 <= cost <= MAX_COST or block != BLOCK or lanes != 1:
-        raise BadInput(NOT_THE_KEY)
+        raise UsageError(NOT_THE_KEY)
     keys = _keys_of(head, key)
     if not hmac.compare_digest(keys.header, head + proof):
-        raise BadInput(NOT_THE_KEY)
+        raise UsageError(NOT_THE_KEY)
     return keys
 
 

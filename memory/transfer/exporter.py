@@ -9,7 +9,7 @@ from typing import BinaryIO, Literal, cast
 
 from msgspec import Struct
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from memory.model.record import Record
 from memory.service.handle import MemoryHandle
 from memory.transfer.encryption import Sealer
@@ -114,7 +114,7 @@ def written(target: Path, *, overwrite: bool = False) -> Iterator[BinaryIO]:
     try:
         descriptor = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     except OSError as error:
-        raise BadInput(f"cannot write {target}: {error.strerror}") from error
+        raise UsageError(f"cannot write {target}: {error.strerror}") from error
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
@@ -123,7 +123,7 @@ def written(target: Path, *, overwrite: bool = False) -> Iterator[BinaryIO]:
         refuse_existing(target, overwrite)
         part.replace(target)
     except OSError as error:
-        raise BadInput(f"cannot write {target}: {error.strerror}") from error
+        raise UsageError(f"cannot write {target}: {error.strerror}") from error
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
@@ -132,4 +132,4 @@ def written(target: Path, *, overwrite: bool = False) -> Iterator[BinaryIO]:
 def refuse_existing(target: Path, overwrite: bool) -> None:
     """Raise `BadInput` where there is such a file and it is not to be replaced."""
     if target.exists() and not overwrite:
-        raise BadInput(f"{target} exists already; --force replaces it")
+        raise UsageError(f"{target} exists already; --force replaces it")

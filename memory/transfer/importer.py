@@ -13,7 +13,8 @@ from typing import Any, BinaryIO, Final
 
 from msgspec import Struct
 
-from gateway.errors import BadInput
+from gateway.errors import BadInput, UsageError
+from gateway.text import NO_TEXT, Text, joined, text, verbatim
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import ID_PREFIX, Draft, Kind, Scope, SourceType
 from memory.service.handle import MemoryHandle
@@ -41,16 +42,24 @@ BROUGHT_IN: Final = uuid.UUID("0b8f2c0e-6a55-4c1c-9a77-2f7a4f9a1f5e")
 AHEAD: Final = timedelta(days=1)
 """The tolerated difference to another machine's clock."""
 MAX_WAITING: Final = 100
-NOT_OWN: Final = (
+NOT_OWN: Final = text(
     "it belongs to a project or to everybody: only a person's own memories are imported"
 )
-TOO_OLD: Final = "it has expired"
-AHEAD_OF_US: Final = "created_at is in the future"
-REPLACED: Final = "a newer memory replaced it, and nothing proves that it was yours"
-TAKEN: Final = "its id belongs to another memory"
-NO_MEMORY: Final = "{table}: only memories are imported"
-ONLY_LINES: Final = "a Parquet file can be imported only at the terminal; export JSON lines instead"
-NOT_PROVEN: Final = "Nothing proves its origin, so it has low trust."
+TOO_OLD: Final = text("it has expired")
+AHEAD_OF_US: Final = text("created_at is in the future")
+REPLACED: Final = text("a newer memory replaced it, and nothing proves that it was yours")
+TAKEN: Final = text("its id belongs to another memory")
+NO_MEMORY: Final = text("{table}: only memories are imported")
+ONLY_LINES: Final = text(
+    "a Parquet file can be imported only at the terminal; export JSON lines instead"
+)
+STORED_ALREADY: Final = text("it is stored already")
+WAITS_ALREADY: Final = text("it already waits for a decision")
+NO_TURNS: Final = text("conversations are not stored here (memory.episodic is off)")
+TOO_LONG: Final = text("it is longer than {most} bytes")
+TOO_MANY: Final = text("the file has more than {most} entries")
+ENCRYPTED: Final = text("the file is encrypted: its key is needed")
+NOT_PROVEN: Final = text("Nothing proves its origin, so it has low trust.")
 
 
 class LineOutcome(StrEnum):
@@ -69,7 +78,7 @@ class LineReport(Struct, frozen=True):
 
     line: int
     outcome: LineOutcome
-    reason: str = ""
+    reason: Text = NO_TEXT
     id: str = ""
 
 
@@ -126,7 +135,7 @@ class _One:
         if isinstance(entry, Unreadable):
             return LineReport(number, LineOutcome.UNREADABLE, entry.reason)
         if isinstance(entry, Elsewhere):
-            return LineReport(number, LineOutcome.LEFT, NO_MEMORY.format(table=entry.table))
+            return LineReport(number, LineOutcome.LEFT, NO_MEMORY.of(table=verbatim(entry.table)))
         memory_id = self._id(entry.line)
         signed = is_proven(self.handle, entry.values)
         own = signed and entry.values.get("person") in self.handle.access.persons
@@ -134,25 +143,23 @@ class _One:
         if problem:
             return LineReport(number, LineOutcome.REFUSED, problem)
         if await self.handle.read.get(memory_id) is not None:
-            return LineReport(number, LineOutcome.KNOWN, "it is stored already", memory_id)
+            return LineReport(number, LineOutcome.KNOWN, STORED_ALREADY, memory_id)
         if memory_id in self.waiting:
-            return LineReport(
-                number, LineOutcome.WAITING, "it already waits for a decision", memory_id
-            )
+            return LineReport(number, LineOutcome.WAITING, WAITS_ALREADY, memory_id)
         proven = proven_of(entry.values) if own else None
         return await self._write(number, entry.line, memory_id, proven, others=signed and not own)
 
-    def _problem(self, entry: ImportLine, *, own: bool) -> str:
+    def _problem(self, entry: ImportLine, *, own: bool) -> Text:
         now = self.handle.request.at
         if entry.scope != "user":
             return NOT_OWN
         if entry.role and not self.turns:
-            return "conversations are not stored here (memory.episodic is off)"
+            return NO_TURNS
         if entry.created_at is not None and entry.created_at > now + AHEAD:
             return AHEAD_OF_US
         if entry.expires_at is not None and entry.expires_at <= now:
             return TOO_OLD
-        return REPLACED if entry.superseded_by and not own else ""
+        return REPLACED if entry.superseded_by and not own else NO_TEXT
 
     async def _write(
         self,
@@ -188,7 +195,7 @@ class _One:
                 return LineReport(number, LineOutcome.REFUSED, TOO_OLD if aged else TAKEN)
             case Outcome.STORED:
                 self.waiting.discard(memory_id)
-                notices = " ".join((*result.notices, *((NOT_PROVEN,) * (past.proven is None))))
+                notices = joined((*result.notices, *((NOT_PROVEN,) * (past.proven is None))), " ")
                 return LineReport(number, LineOutcome.STORED, notices, memory_id)
             case Outcome.REVIEW:
                 self.waiting.add(memory_id)
@@ -252,7 +259,7 @@ def _looked_through(file: Source, key: str, most: int) -> Header:
         header, entries = _contents(stack, file, key)
         for count, _ in enumerate(entries, 1):
             if count > most:
-                raise BadInput(f"the file has more than {most:,} entries")
+                raise BadInput(TOO_MANY.of(most=most))
         return header
 
 
@@ -260,7 +267,7 @@ def _contents(stack: ExitStack, file: Source, key: str) -> tuple[Header, Iterato
     source: io.BufferedReader[Any] = stack.enter_context(file())
     if is_sealed(source.peek(len(SEALED))):
         if not key:
-            raise BadInput("the file is encrypted: its key is needed")
+            raise BadInput(ENCRYPTED)
         source = stack.enter_context(io.BufferedReader(Opener(source, key)))
     if source.peek(len(PARQUET)).startswith(PARQUET):
         return _rows(source)
@@ -270,7 +277,7 @@ def _contents(stack: ExitStack, file: Source, key: str) -> tuple[Header, Iterato
 def _rows(source: BinaryIO) -> tuple[Header, Iterator[Numbered]]:
     whole = source.read(MAX_BYTES + 1)
     if len(whole) > MAX_BYTES:
-        raise BadInput(f"a Parquet file has at most {MAX_BYTES:,} bytes; export as JSON lines")
+        raise UsageError(f"a Parquet file has at most {MAX_BYTES:,} bytes; export as JSON lines")
     rows = read_parquet(io.BytesIO(whole))
     header = header_from(next(rows, b""))
     return header, ((number, line_from(row)) for number, row in enumerate(rows, 2))
@@ -283,7 +290,7 @@ def _lines(source: BinaryIO) -> Iterator[Numbered]:
         if len(line) > MAX_LINE:
             while line and not line.endswith(b"\n"):
                 line = source.readline(MAX_LINE)
-            yield number, Unreadable(f"it is longer than {MAX_LINE:,} bytes")
+            yield number, Unreadable(TOO_LONG.of(most=MAX_LINE))
         elif line.strip():
             yield number, line_from(line)
 
@@ -292,4 +299,4 @@ def _opened(file: Path) -> io.FileIO:
     try:
         return io.FileIO(file, "r")
     except OSError as error:
-        raise BadInput(f"cannot read {file}: {error.strerror}") from error
+        raise UsageError(f"cannot read {file}: {error.strerror}") from error

@@ -13,6 +13,7 @@ from pydantic_core import from_json, to_json
 
 from gateway.errors import BadInput
 from gateway.people import Audience
+from gateway.text import Text, text, verbatim
 from memory.model.record import (
     MAX_DOCUMENT,
     MAX_TAGS,
@@ -74,6 +75,7 @@ TABLES: Final = frozenset(
         "admissions",
         "pairing_requests",
         "approvers",
+        "first_contacts",
         "people_languages",
         "console_sessions",
         "console_links",
@@ -81,10 +83,13 @@ TABLES: Final = frozenset(
     )
 )
 """Kinds of data that `/privacy export` contains in addition to memories."""
-NO_EXPORT: Final = (
+NO_EXPORT: Final = text(
     "line 1: this is not an export of Parley, which begins with "
     '{"format":"parley-memory","version":1}'
 )
+LATER_VERSION: Final = text("line 1: the file has version {version}; this program reads {known}")
+NO_OBJECT: Final = text("it is not a JSON object")
+NO_TABLE: Final = text("the table is unknown")
 CREATED: Final = "created_at"
 
 _KindName = Literal["preference", "fact", "instruction", "context", "correction", "decision"]
@@ -153,7 +158,7 @@ class ImportEntry(Struct, frozen=True):
 class Unreadable(Struct, frozen=True):
     """The reason why a line is not valid."""
 
-    reason: str
+    reason: Text
 
 
 class Elsewhere(Struct, frozen=True):
@@ -202,7 +207,7 @@ def header_from(line: bytes | Values) -> Header:
         raise BadInput(NO_EXPORT) from None
     if header.version > VERSION:
         raise BadInput(
-            f"line 1: the file has version {header.version}; this program reads {VERSION}"
+            LATER_VERSION.of(version=verbatim(str(header.version)), known=verbatim(str(VERSION)))
         )
     return header
 
@@ -212,16 +217,16 @@ def line_from(line: bytes | Values) -> Read:
     try:
         values = _values(line)
     except ValueError:
-        return Unreadable("it is not a JSON object")
+        return Unreadable(NO_OBJECT)
     table = values.get("table", MEMORIES)
     if table != MEMORIES:
         known = isinstance(table, str) and table in TABLES
-        return Elsewhere(str(table)) if known else Unreadable("the table is unknown")
+        return Elsewhere(str(table)) if known else Unreadable(NO_TABLE)
     try:
         return ImportEntry(ImportLine.model_validate_json(to_json(values)), values)
     except ValidationError as error:
         problems = error.errors(include_url=False, include_input=False)[:MAX_PROBLEMS]
-        return Unreadable("; ".join(_problem(problem) for problem in problems))
+        return Unreadable(verbatim("; ".join(_problem(problem) for problem in problems)))
 
 
 def _values(line: bytes | Values) -> Values:

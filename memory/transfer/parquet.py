@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, BinaryIO, Final, Self
 
-from gateway.errors import BadInput, LibraryMissing
+from gateway.errors import LibraryMissing, UsageError
 from memory.model.record import Record
 from memory.stores.rows import SHAPES
 from memory.transfer.line_format import CREATED, MAX_LINES, fields_of
@@ -77,7 +77,7 @@ def read_parquet(source: BinaryIO) -> Iterator[bytes | Mapping[str, object]]:
     try:
         file = parquet.ParquetFile(source)
         if file.metadata.num_rows > MAX_LINES:
-            raise BadInput(f"the file has {file.metadata.num_rows:,} rows; at most {MAX_LINES:,}")
+            raise UsageError(f"the file has {file.metadata.num_rows:,} rows; at most {MAX_LINES:,}")
         names = [name for name in file.schema_arrow.names if not name.startswith("embedding")]
         yield bytes((file.schema_arrow.metadata or {}).get(HEADER, b""))
         for batch in file.iter_batches(batch_size=GROUP, columns=names):
@@ -85,7 +85,7 @@ def read_parquet(source: BinaryIO) -> Iterator[bytes | Mapping[str, object]]:
                 # Null means that a row has no such value.
                 yield {name: value for name, value in row.items() if value is not None}
     except (arrow.ArrowException, OSError, ValueError) as error:
-        raise BadInput(f"the Parquet file cannot be read: {str(error)[:200]}") from error
+        raise UsageError(f"the Parquet file cannot be read: {str(error)[:200]}") from error
 
 
 def _schema(arrow: Any, embeddings: bool) -> Any:

@@ -8,6 +8,7 @@ from pydantic import Field, StringConstraints
 
 from gateway.errors import BadInput, ToolError
 from gateway.ports import ToolSpec
+from gateway.text import Sentence, Text, text
 from memory.documents.service import DocumentParts, DocumentResult, DocumentService
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import MAX_ARGUMENT, MAX_DOCUMENT, Draft, InputKind, Kind
@@ -32,9 +33,9 @@ UPDATE: Final = ToolSpec(
     },
     side_effects=False,
 )
-PROPOSED: Final[Mapping[str, str]] = {
-    "soul": "A change of your preferences waits for your decision: `/memories review`",
-    "bible": "I proposed a change of the project notes to the operators.",
+PROPOSED: Final[Mapping[str, Sentence]] = {
+    "soul": text("A change of your preferences waits for your decision: `/memories review`"),
+    "bible": text("I proposed a change of the project notes to the operators."),
 }
 """The notice about a document that waits for a decision."""
 
@@ -83,7 +84,7 @@ class DocumentTool:
         self._documents = documents
         self._based_on: dict[str, int] = {}
         self.results: list[WriteResult] = []
-        self.notices: list[str] = []
+        self.notices: list[Text] = []
         self.written: list[str] = []
         """The versions that were written, each named as `/undo` takes it."""
 
@@ -103,9 +104,9 @@ class DocumentTool:
         if update.target == "memory":
             return await self._remember(update)
         if self._external.from_repository:
-            return as_json({"success": False, "error": FROM_REPOSITORY})
+            return as_json({"success": False, "error": FROM_REPOSITORY.english})
         if self._external.from_thread:
-            return as_json({"success": False, "error": FROM_THREAD})
+            return as_json({"success": False, "error": FROM_THREAD.english})
         try:
             written = await self._documents.write(
                 self._handle.request,
@@ -173,9 +174,13 @@ def stored_answer(result: WriteResult) -> dict[str, object]:
     if result.outcome is Outcome.STORED:
         answer: dict[str, object] = {"success": True, "id": result.memory_id}
     elif result.outcome is Outcome.REVIEW:
-        answer = {"success": False, "status": "waiting_for_the_person", "error": result.reason}
+        answer = {
+            "success": False,
+            "status": "waiting_for_the_person",
+            "error": result.reason.english,
+        }
     else:
-        answer = {"success": False, "error": result.reason}
+        answer = {"success": False, "error": result.reason.english}
     if result.notices:
-        answer["notices"] = list(result.notices)
+        answer["notices"] = [one.english for one in result.notices]
     return answer

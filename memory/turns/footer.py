@@ -5,21 +5,32 @@ If the person cannot be told alone, notices wait for their next direct message, 
 deleted memories are never shown.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from msgspec import Struct
 
-from gateway.message import Button
+from gateway.message import Choice
 from gateway.ports.memory import NO_FOOTER, AnswerFooter
+from gateway.text import (
+    NO_TEXT,
+    Sentence,
+    Text,
+    as_json,
+    counted,
+    from_json,
+    joined,
+    label,
+    text,
+    verbatim,
+)
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import ID_PREFIX, UNDO_FOR, short_id
-from memory.ports.documents import LABELS
 from memory.service.handle import MemoryHandle
 from memory.service.review import Proposals
 from memory.stores.reviews import ReviewItem
-from memory.text.display import one_line
+from memory.text.display import escaped, italic, one_line, unformatted
 from memory.write.write_path import REVIEW_PREFIX
 
 UNDO: Final = "memory:undo:"
@@ -32,27 +43,41 @@ NOTICE_WAITS_FOR: Final = timedelta(days=7)
 SAID_ONCE_FOR: Final = timedelta(days=1)
 """The time for which a waiting sentence replaces further equal ones."""
 MAX_SENTENCE: Final = 200
+"""Characters of a sentence of an earlier version."""
+MAX_STORED: Final = 1_000
+"""Characters of a waiting sentence as it is stored."""
 MAX_WAITING: Final = 100
 SENTENCE: Final = "="
 """Begins an entry that is a sentence and quotes nothing."""
 
-DOCUMENTS: Final = {
-    "soul": "I rewrote your preferences (`/soul` shows them)",
-    "bible": "I rewrote the notes of this project (`/bible` shows them)",
+DOCUMENTS: Final[Mapping[str, Sentence]] = {
+    "soul": text("I rewrote your preferences (`/soul` shows them)"),
+    "bible": text("I rewrote the notes of this project (`/bible` shows them)"),
 }
+UNDO_DOCUMENT: Final[Mapping[str, Sentence]] = {
+    "soul": label("Undo preferences"),
+    "bible": label("Undo project notes"),
+}
+UNDO_LABEL: Final = label("Undo")
+NOTED: Final = text("Noted: {noted}")
+MORE_NOTED: Final = counted(
+    "{count} more (`/memories` shows them)", "{count} more (`/memories` shows them)"
+)
+NOTED_IN_GROUP: Final = text("Noted in a group: {noted}")
+FROM_GROUP: Final = text("From a group, not stored yet: {noted} · `/memories review`")
 
 
 class SavedNotice(Struct, frozen=True):
     """A notice: `text` describes the writes, `name` is the argument of `/undo`."""
 
-    text: str
+    text: Text
     name: str
-    button: Button
+    button: Choice
 
     @property
-    def typed(self) -> str:
+    def typed(self) -> Text:
         """The text with the command that undoes it."""
-        return f"{self.text} · `/undo {self.name}`"
+        return joined((self.text, verbatim(f"`/undo {self.name}`")), " · ")
 
 
 def saved_notices(
@@ -66,20 +91,21 @@ def saved_notices(
         return documents
     sentence_entries = [one.replacement_notice for one in stored if one.replacement_notice]
     named = [one for one in stored if not one.replacement_notice]
-    shown = [_quoted(one.content) for one in named[:MAX_NAMED]]
+    shown: list[Text] = [_quoted(one.content) for one in named[:MAX_NAMED]]
     if len(named) > MAX_NAMED:
-        shown.append(f"{len(named) - MAX_NAMED} more (`/memories` shows them)")
-    lines = [*map(_escaped, sentence_entries), *([f"Noted: {' · '.join(shown)}"] if shown else [])]
+        shown.append(MORE_NOTED.of(count=len(named) - MAX_NAMED))
+    noted = [NOTED.of(noted=joined(shown, " · "))] if shown else []
+    lines = joined((*map(_escaped, sentence_entries), *noted), " ")
     first = stored[0].memory_id
-    return (SavedNotice(" ".join(lines), short_id(first), _button("Undo", first)), *documents)
+    return (SavedNotice(lines, short_id(first), _button(UNDO_LABEL, first)), *documents)
 
 
 def undelivered_notices(
     results: Sequence[WriteResult],
-    notices: Sequence[str],
+    notices: Sequence[Text],
     *,
     notes: bool,
-    without: Sequence[str] = (),
+    without: Sequence[Text] = (),
 ) -> list[str]:
     """Return the notices that wait until the person can read them alone: ids, and `notices`, which
     quote nothing. Without `notes` only open decisions; sentences in `without` are left out."""
@@ -91,12 +117,13 @@ def undelivered_notices(
     return [one for one in (*stored, *waiting, *sentence_entries) if one]
 
 
-def entry_of_sentence(sentence: str) -> str:
+def entry_of_sentence(sentence: Text) -> str:
     """Return the waiting entry of a sentence that quotes nothing."""
-    return f"{SENTENCE}{sentence[:MAX_SENTENCE]}"
+    stored = as_json(sentence)
+    return f"{SENTENCE}{stored if len(stored) <= MAX_STORED else sentence.english[:MAX_SENTENCE]}"
 
 
-def is_waiting_notice(handle: MemoryHandle, sentence: str) -> bool:
+def is_waiting_notice(handle: MemoryHandle, sentence: Text) -> bool:
     """True if this sentence has waited for less than `SAID_ONCE_FOR`, so it is not added again."""
     now, entry_text = handle.request.at, entry_of_sentence(sentence)
     for entry in handle.choices.waiting_notices:
@@ -111,17 +138,18 @@ def entries_at(at: datetime, notices: Sequence[str]) -> list[str]:
     return [f"{int(at.timestamp())}|{one}" for one in notices]
 
 
-async def deliver_notices(handle: MemoryHandle) -> tuple[str, ...]:
+async def deliver_notices(handle: MemoryHandle) -> tuple[Text, ...]:
     """Return the waiting lines for a direct message, and remove them. Raises `StoreUnavailable`."""
     kept = handle.choices.waiting_notices
     if not kept:
         return ()
-    now, lines = handle.request.at, []
+    now = handle.request.at
+    lines: list[Text | None] = []
     waiting = {one.id: one for one in await handle.review.waiting(MAX_WAITING)}
     for entry in kept:
         seconds, _, what = entry.partition("|")
         age = now - datetime.fromtimestamp(int(seconds), UTC)
-        line = await _line(handle, what, waiting, age) if age <= NOTICE_WAITS_FOR else ""
+        line = await _line(handle, what, waiting, age) if age <= NOTICE_WAITS_FOR else None
         lines.append(line)
     await handle.privacy.drop_notices(kept)
     return tuple(dict.fromkeys(filter(None, lines)))
@@ -129,37 +157,35 @@ async def deliver_notices(handle: MemoryHandle) -> tuple[str, ...]:
 
 async def _line(
     handle: MemoryHandle, what: str, waiting: dict[str, ReviewItem], age: timedelta
-) -> str:
+) -> Text | None:
     if what.startswith(SENTENCE):
-        return _escaped(what.removeprefix(SENTENCE))
+        return _escaped(from_json(what.removeprefix(SENTENCE)))
     if what.startswith(REVIEW_PREFIX):
         pending = waiting.get(what)
-        if pending is None:
-            return ""
-        shown = _quoted(pending.record.content)
-        return f"From a group, not stored yet: {shown} · `/memories review`"
+        return None if pending is None else FROM_GROUP.of(noted=_quoted(pending.record.content))
     record = await handle.read.get(what) if what.startswith(ID_PREFIX) else None
     if record is None:
-        return ""
+        return None
     command = "undo" if age < UNDO_FOR else "forget"
-    return f"Noted in a group: {_quoted(record.content)} · `/{command} {short_id(what)}`"
+    noted = NOTED_IN_GROUP.of(noted=_quoted(record.content))
+    return joined((noted, verbatim(f"`/{command} {short_id(what)}`")), " · ")
 
 
 def _document(name: str) -> SavedNotice:
     document = name.partition("-")[0]
-    return SavedNotice(DOCUMENTS[document], name, _button(f"Undo {LABELS[document]}", name))
+    return SavedNotice(DOCUMENTS[document], name, _button(UNDO_DOCUMENT[document], name))
 
 
-def _button(label: str, name: str) -> Button:
-    return Button(label, f"{UNDO}{name}", typed="/undo")
+def _button(shown: Sentence, name: str) -> Choice:
+    return Choice(shown, f"{UNDO}{name}", typed=verbatim("/undo"))
 
 
-def _quoted(text: str) -> str:
-    return f"“{one_line(text.strip().removesuffix('.'), MAX_CHARACTERS)}”"
+def _quoted(words: str) -> Text:
+    return verbatim(f"“{one_line(words.strip().removesuffix('.'), MAX_CHARACTERS)}”")
 
 
-def _escaped(text: str) -> str:
-    return one_line(text, 2 * MAX_SENTENCE)
+def _escaped(sentence: Text) -> Text:
+    return escaped(sentence, lambda words: one_line(words, 2 * MAX_SENTENCE))
 
 
 MAX_SHOWN: Final = 200
@@ -167,36 +193,55 @@ MAX_NAMED_QUESTIONS: Final = 3
 KEEP: Final = "memory:keep:"
 BESIDE: Final = "memory:beside:"
 DISCARD: Final = "memory:discard:"
-PROPOSALS: Final = (
+PROPOSALS: Final = text(
     "Proposals wait for an operator's decision: {places}. Choose the project with `/project`, then "
     "write `/memories review`."
 )
+# Translators: proposals in a list, with the title of their project and their number.
+_PROPOSED_IN: Final = text("“{project}” ({number})")
+_PROPOSED_FOR_ALL: Final = text("for everybody ({number})")
+KEEP_THIS: Final = text("Keep this? “{memory}”")
+AFTER_THAT: Final = text("After that I ask about: {memories}")
+AFTER_THAT_MORE: Final = counted(
+    "After that I ask about: {memories}, and {count} more",
+    "After that I ask about: {memories}, and {count} more",
+)
+KEEP_LABEL: Final = label("Keep")
+FORGET_LABEL: Final = label("Forget it")
+REPLACE_LABEL: Final = label("Replace")
+BOTH_LABEL: Final = label("Keep both")
+OLD_LABEL: Final = label("Keep the old one")
 
 
-def places_of(proposals: Sequence[Proposals]) -> str:
+def places_of(proposals: Sequence[Proposals]) -> Text:
     """Return the projects with open proposals, and their numbers."""
-    return ", ".join(
-        f"“{one_line(one.title)}” ({one.count})" if one.project else f"for everybody ({one.count})"
-        for one in proposals
+    return joined(
+        (
+            _PROPOSED_IN.of(project=verbatim(one_line(one.title)), number=one.count)
+            if one.project
+            else _PROPOSED_FOR_ALL.of(number=one.count)
+            for one in proposals
+        ),
+        ", ",
     )
 
 
-def request_notice(handle: MemoryHandle) -> tuple[str, ...]:
+def request_notice(handle: MemoryHandle) -> tuple[Text, ...]:
     """Return the notice about the chosen project, escaped for italics."""
     notice = handle.request.notice
-    return (notice.replace("_", "\\_"),) if notice else ()
+    return (unformatted(notice),) if notice else ()
 
 
-def proposals_line(proposed: Sequence[Proposals]) -> tuple[str, ...]:
+def proposals_line(proposed: Sequence[Proposals]) -> tuple[Text, ...]:
     """Return the line about open proposals for an operator, escaped for italics."""
-    return (PROPOSALS.format(places=places_of(proposed)),) if proposed else ()
+    return (PROPOSALS.of(places=places_of(proposed)),) if proposed else ()
 
 
 def footer_of(
     results: Sequence[WriteResult],
-    further: Sequence[str] = (),
+    further: Sequence[Text] = (),
     noted: Sequence[SavedNotice] = (),
-    without: Sequence[str] = (),
+    without: Sequence[Text] = (),
 ) -> AnswerFooter:
     """Return the notices and questions for the person after the model stored a memory. The
     sentences `without` are left out."""
@@ -204,55 +249,55 @@ def footer_of(
         return NO_FOOTER
     notices = [n for result in results for n in result.notices if n != result.replacement_notice]
     left_out = set(map(unformatted, without))
-    lines = [n for n in dict.fromkeys((*map(unformatted, notices), *further)) if n not in left_out]
+    said = dict.fromkeys((*map(unformatted, notices), *further))
+    lines: list[Text] = [one for one in said if one not in left_out]
     reviewed = [result for result in results if result.outcome is Outcome.REVIEW]
     waiting = [result for result in reviewed if not result.for_operators]
-    buttons: tuple[Button, ...] = ()
+    buttons: tuple[Choice, ...] = ()
     if waiting:
         first, more = waiting[0], len(waiting) - 1
         buttons = keep_buttons(first.review_id, replaces=first.replaces)
-        lines.append(f"Keep this? “{shortened(first.content)}”")
+        lines.append(KEEP_THIS.of(memory=verbatim(shortened(first.content))))
         if first.replaces:
             lines.append(unformatted(first.reason))
         if more:
-            lines.append(f"After that I ask about: {_listed(waiting[1:])}")
+            lines.append(_asked_later(waiting[1:]))
     passed_on = (unformatted(one.reason) for one in reviewed if one.for_operators)
     lines += dict.fromkeys(passed_on)
     buttons += tuple(one.button for one in noted)
     note = _in_italics([*(one.text for one in noted), *lines])
     typed = _in_italics([*(one.typed for one in noted), *lines])
-    return AnswerFooter(note, buttons, typed=typed if noted else "")
+    return AnswerFooter(note, buttons, typed=typed if noted else NO_TEXT)
 
 
-def _in_italics(lines: Sequence[str]) -> str:
-    return "\n".join(f"_{line}_" for line in lines)
+def _in_italics(lines: Iterable[Text]) -> Text:
+    return joined(map(italic, lines), "\n")
 
 
-def _listed(waiting: Sequence[WriteResult]) -> str:
+def _asked_later(waiting: Sequence[WriteResult]) -> Text:
     """Return the first waiting memories, and the number of others."""
-    named = [f"“{shortened(one.content)}”" for one in waiting[:MAX_NAMED_QUESTIONS]]
-    more = len(waiting) - len(named)
-    return ", ".join(named) + (f", and {more} more" if more else "")
+    named = joined(
+        (verbatim(f"“{shortened(one.content)}”") for one in waiting[:MAX_NAMED_QUESTIONS]), ", "
+    )
+    more = len(waiting) - MAX_NAMED_QUESTIONS
+    if more > 0:
+        return AFTER_THAT_MORE.of(memories=named, count=more)
+    return AFTER_THAT.of(memories=named)
 
 
-def keep_buttons(review_id: str, *, replaces: bool = False) -> tuple[Button, ...]:
+def keep_buttons(review_id: str, *, replaces: bool = False) -> tuple[Choice, ...]:
     """Return the answers to "Keep this?"; with `replaces` a third one."""
     if not replaces:
-        discard = Button("Forget it", f"{DISCARD}{review_id}")
-        return Button("Keep", f"{KEEP}{review_id}"), discard
+        discard = Choice(FORGET_LABEL, f"{DISCARD}{review_id}")
+        return Choice(KEEP_LABEL, f"{KEEP}{review_id}"), discard
     return (
-        Button("Replace", f"{KEEP}{review_id}"),
-        Button("Keep both", f"{BESIDE}{review_id}"),
-        Button("Keep the old one", f"{DISCARD}{review_id}"),
+        Choice(REPLACE_LABEL, f"{KEEP}{review_id}"),
+        Choice(BOTH_LABEL, f"{BESIDE}{review_id}"),
+        Choice(OLD_LABEL, f"{DISCARD}{review_id}"),
     )
 
 
-def shortened(text: str) -> str:
+def shortened(words: str) -> str:
     """Return one short line of a memory, without markup."""
-    line = unformatted(" ".join(text.split()))
+    line = unformatted(verbatim(" ".join(words.split()))).english
     return line if len(line) <= MAX_SHOWN else f"{line[:MAX_SHOWN]}…"
-
-
-def unformatted(text: str) -> str:
-    """Return a sentence escaped for italics."""
-    return text.replace("_", "\\_").replace("*", "\\*")

@@ -14,6 +14,7 @@ from gateway.people import Audience, PersonId, Principal
 from gateway.ports import ToolProvider
 from gateway.ports.memory import NO_FOOTER, AnswerFooter, Caller, NoTools, TurnMemory
 from gateway.ports.prompt_blocks import KnowledgeItem, MissingPart, PromptParts
+from gateway.text import Text
 from memory.model.record import InputKind, Tier, short_id
 from memory.ports.audit import AuditAction
 from memory.ports.memories import ChangedMemory, Filter
@@ -93,7 +94,7 @@ class MemoryTurn:
         self._shows_notes = rules.notes if notes is None else notes
         self._brief_lines: Mapping[str, str] = {}
         self._begins_session = handle.brief_at is None
-        self._proposals: Sequence[str] = ()
+        self._proposals: Sequence[Text] = ()
         self._external = external = ExternalText(caller.material)
         self._shown = shown = ShownIds()
         self._document_tool = DocumentTool(handle, parts.documents, external, shown)
@@ -156,7 +157,7 @@ class MemoryTurn:
         lines = self._brief_lines
         return [replace(item, line=lines.get(item.id, "")) for item in items]
 
-    async def tell_later(self, sentence: str) -> None:
+    async def tell_later(self, sentence: Text) -> None:
         """Show a sentence with the next direct message, unless it already waits."""
         handle = self._handle
         if not is_waiting_notice(handle, sentence):
@@ -164,7 +165,7 @@ class MemoryTurn:
             await handle.privacy.defer_notices(entries_at(handle.request.at, [entry]))
 
     async def finish(
-        self, answer: str, tools_used: Sequence[str], without: Sequence[str] = ()
+        self, answer: str, tools_used: Sequence[str], without: Sequence[Text] = ()
     ) -> AnswerFooter:
         """Return the notices after the answer, and the turn to store."""
         footer = await self._footer(without)
@@ -180,7 +181,7 @@ class MemoryTurn:
         text = TurnText(self._handle.request, own, answer, external, shown_text(caller.material))
         return replace(footer, turn=waiting_turn(caller.id, text, self._handle.access))
 
-    async def _footer(self, without: Sequence[str]) -> AnswerFooter:
+    async def _footer(self, without: Sequence[Text]) -> AnswerFooter:
         """Return the footer; where others would read it, defer it to the next direct message."""
         handle, tools, notices = self._handle, self._tools, tuple(self._document_tool.notices)
         if not self._caller.alone:
@@ -217,11 +218,11 @@ class MemoryOffTurn:
         """Recall nothing."""
         return ()
 
-    async def tell_later(self, sentence: str) -> None:
+    async def tell_later(self, sentence: Text) -> None:
         """Drop the sentence."""
 
     async def finish(
-        self, answer: str, tools_used: Sequence[str], without: Sequence[str] = ()
+        self, answer: str, tools_used: Sequence[str], without: Sequence[Text] = ()
     ) -> AnswerFooter:
         """Store nothing."""
         return NO_FOOTER

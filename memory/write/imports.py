@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from gateway.errors import BadInput
 from gateway.immutable import replace
+from gateway.text import text
 from memory.grounding.decision import ImportState
 from memory.model.record import Evidence, InputKind, Provenance, Record, Tier, Trust
 
@@ -119,10 +120,10 @@ IMPORTS: Final = 10
 WITHIN: Final = timedelta(hours=1)
 """The period in which a person may import `IMPORTS` files, in each process."""
 MAX_PEOPLE: Final = 10_000
-TOO_OFTEN: Final = (
-    f"you imported {IMPORTS} files within an hour; try again later, or ask the operator to import "
-    "it at the terminal"
-)
+TOO_OFTEN: Final = text(
+    "you imported {count} files within an hour; try again later, or ask the operator to import it "
+    "at the terminal"
+).of(count=IMPORTS)
 
 
 class ImportRateLimit:

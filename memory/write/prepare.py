@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from gateway.errors import BadInput
 from gateway.ports.memory import REDACTION_NOTICE
+from gateway.text import Text, text, verbatim
 from memory.model.record import (
     CONFIDENCE,
     EPISODIC_MAX_TTL,
@@ -52,19 +53,23 @@ from safety.secret_detection.kinds import Level, SecretFinding
 from safety.unicode import REDACTED as MARKER
 from safety.unicode import cut, safe_unicode
 
-SHORTENED: Final = "I shortened it to {limit} characters."
+SHORTENED: Final = text("I shortened it to {limit} characters.")
 MAX_PLACES: Final = 20
 MAX_READ: Final = MAX_DOCUMENT + 4_000
 """Characters of a turn that are searched: a secret at the cut is removed whole."""
-NOT_KEPT: Final = "This holds a password or a key, which I do not keep."
-NOTHING_BESIDE: Final = (
+NOT_KEPT: Final = text("This holds a password or a key, which I do not keep.")
+NOTHING_BESIDE: Final = text(
     "This is a password or a key and nothing else. I do not keep those, so nothing was stored. "
     "Keep it in a password manager, and tell me where to find it instead."
 )
-NOTHING_LEFT: Final = (
+NOTHING_LEFT: Final = text(
     "I removed what I do not store, such as passwords, keys and invisible characters, and no text "
     "is left. Please write it in other words."
 )
+LOOKS_SECRET: Final = text("This looks like a password or a key, which I do not keep.")
+NOT_STORABLE: Final = text("This cannot be stored: {problem}")
+NO_TEXT_GIVEN: Final = text("This cannot be stored: it is not text")
+TOO_LONG: Final = text("This is longer than {most} characters.")
 REDACTED: Final = REDACTION_NOTICE
 
 
@@ -72,7 +77,7 @@ class DraftRefusal(Struct, frozen=True):
     """The reason why a draft cannot be stored; `code` is stable."""
 
     code: str
-    reason: str
+    reason: Text
 
 
 class Prepared(Struct, frozen=True):
@@ -97,7 +102,7 @@ class Prepared(Struct, frozen=True):
     places: tuple[str, ...] = ()
     possible: tuple[str, ...] = ()
     possible_places: tuple[str, ...] = ()
-    notices: tuple[str, ...] = ()
+    notices: tuple[Text, ...] = ()
     """Sentences for the person."""
     evidence: Mapping[str, Any] = {}
     """Further fields of the evidence, cleaned."""
@@ -153,7 +158,7 @@ def prepare(
     short = cut(text, limit)
     notices = (REDACTED,) if sure else ()
     if len(short) < len(text.strip()):
-        notices = (*notices, SHORTENED.format(limit=limit))
+        notices = (*notices, SHORTENED.of(limit=verbatim(str(limit))))
     refusal = _refusal(short, tier)
     if refusal is not None:
         return refusal
@@ -187,9 +192,7 @@ def _refusal(short: str, tier: Tier) -> DraftRefusal | None:
     if not short.strip():
         return DraftRefusal("empty", NOTHING_LEFT)
     if tier is Tier.SEMANTIC and looks_like_credential(short):
-        return DraftRefusal(
-            "credential", "This looks like a password or a key, which I do not keep."
-        )
+        return DraftRefusal("credential", LOOKS_SECRET)
     return None
 
 
@@ -206,12 +209,12 @@ def _bounded(
         frozen = snapshot([draft.content, list(draft.tags)], _bounds(longest))
         fields = cleaned_object(dict(draft.evidence), "evidence", Cleaner())
     except (OutOfBounds, BadInput) as error:
-        return DraftRefusal("out_of_bounds", f"This cannot be stored: {error}")
+        return DraftRefusal("out_of_bounds", NOT_STORABLE.of(problem=verbatim(str(error))))
     content, tags = frozen if isinstance(frozen, tuple) else ("", ())
     if not isinstance(content, str) or not isinstance(tags, tuple):
-        return DraftRefusal("out_of_bounds", "This cannot be stored: it is not text")
+        return DraftRefusal("out_of_bounds", NO_TEXT_GIVEN)
     if len(content) > longest:
-        return DraftRefusal("too_long", f"This is longer than {longest} characters.")
+        return DraftRefusal("too_long", TOO_LONG.of(most=verbatim(str(longest))))
     given = {name: value for name, value in fields.items() if name != SOURCE_TYPE}
     return content, tuple(sanitize(safe_unicode(str(tag))) for tag in tags), given
 

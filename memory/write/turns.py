@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from gateway.immutable import replace
 from gateway.ports import Clock
-from memory.model.outcome import Outcome, WriteResult
+from memory.model.outcome import STORED, Outcome, WriteResult
 from memory.model.record import ID_PREFIX, Draft, InputKind, Kind, Record, Tier
 from memory.model.scope import AccessScope, RequestScope
 from memory.ports.memories import MemoryStore
@@ -105,7 +105,7 @@ class EpisodicWriter(Struct, frozen=True):
         await self.memories.keep_turns(access, [record])
         await self._note_kept(request, [record])
         await note_kept_secrets(self.audit, request, prepared)
-        return WriteResult(Outcome.STORED, "stored", "Stored.", record.content, record.id)
+        return WriteResult(Outcome.STORED, "stored", STORED, record.content, record.id)
 
     def _turn(
         self,

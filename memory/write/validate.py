@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.people import Audience, Principal
 from memory.grounding.decision import Claim, Findings, WritePolicy, determine_tier, validation
 from memory.grounding.hedges import analyze_hedges
@@ -58,19 +58,19 @@ def validate(
     for an unknown type, and for a text that cannot be stored (`prepare.Refusal`).
     """
     if not (principal.tenant and principal.person.id and audience in Audience):
-        raise BadInput("principal: it must name a person and an audience")
+        raise UsageError("principal: it must name a person and an audience")
     try:
         kind = Kind(memory_type)
     except ValueError:
         known = ", ".join(each.value for each in Kind)
-        raise BadInput(
+        raise UsageError(
             f"memory_type: there is no {memory_type[:40]!r}; there are {known}"
         ) from None
     origin = INPUT_KINDS.get(source, InputKind.ASSISTANT)
     external = source in OUTSIDE
     prepared = prepare(Draft(content, kind), origin, kind.tier, external=external)
     if isinstance(prepared, DraftRefusal):
-        raise BadInput(f"content: {prepared.reason}")
+        raise UsageError(f"content: {prepared.reason.english}")
     trust = prepared.derived.trust
     captured_at = at or datetime.now(UTC)
     claim = Claim(

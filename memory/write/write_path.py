@@ -17,8 +17,9 @@ from db.errors import StoreUnavailable
 from gateway.errors import MemoryUnavailable, ModelError
 from gateway.immutable import replace
 from gateway.ports import Clock
+from gateway.text import NO_TEXT, Sentence, Text, joined, text, verbatim
 from memory.grounding.decision import Claim, Grounding, ImportState
-from memory.model.outcome import Code, IngestionTier, Outcome, ValidationResult, WriteResult
+from memory.model.outcome import STORED, Code, IngestionTier, Outcome, ValidationResult, WriteResult
 from memory.model.plans import Plan, Plans, refusal_of
 from memory.model.record import (
     CONFIDENCE,
@@ -51,28 +52,31 @@ from safety.secret_detection.detect import redact_secrets
 from safety.unicode import cut
 
 REVIEW_PREFIX: Final = "rev-"
-DOUBTFUL: Final = "It may contain a password or a key."
-QUEUE_FULL: Final = (
+DOUBTFUL: Final = text("It may contain a password or a key.")
+QUEUE_FULL: Final = text(
     "Too many memories wait for your decision. Decide some of them first: `/memories review`."
 )
-NOT_THERE: Final = (
+STORED_ALREADY: Final = text("It is stored already.")
+NOT_THERE: Final = text(
     "The memory that it replaces no longer exists, or is not yours. `/memories` lists yours."
 )
-NOT_OPERATOR: Final = "Only operators can store memories for everybody. I proposed it to them."
-FOR_OTHERS: Final = (
+NOT_OPERATOR: Final = text(
+    "Only operators can store memories for everybody. I proposed it to them."
+)
+FOR_OTHERS: Final = text(
     "Nothing was stored: a client may have read a repository that not everybody may read, so it "
     "stores memories of its person only. The person stores it for others in a chat."
 )
 
-TOO_MANY_REPLACED: Final = "A session replaces at most 5 memories."
-KEPT_BOTH: Final = (
+TOO_MANY_REPLACED: Final = text("A session replaces at most 5 memories.")
+KEPT_BOTH: Final = text(
     "I now remember “{new}”, and still “{text}”: a session replaces at most 5 memories. `/forget` "
     "deletes the old one."
 )
-REPLACES: Final = "I now remember “{new}”. It replaces “{text}”."
-MAY_REPLACE: Final = "It may replace a memory."
-MAY_REPLACE_THIS: Final = "It may replace “{text}”."
-WOULD_REPLACE: Final = "It would replace “{text}”."
+REPLACES: Final = text("I now remember “{new}”. It replaces “{text}”.")
+MAY_REPLACE: Final = text("It may replace a memory.")
+MAY_REPLACE_THIS: Final = text("It may replace “{text}”.")
+WOULD_REPLACE: Final = text("It would replace “{text}”.")
 CANDIDATES: Final = 10
 """Memories that are compared with a statement that announces a change."""
 MAX_IN_NOTICE: Final = 120
@@ -191,11 +195,11 @@ class WritePath(Struct, frozen=True):
         result: ValidationResult,
         prepared: Prepared,
         old: Record,
-        notice: str,
+        notice: Sentence,
     ) -> WriteResult:
         """Store the record, with a notice that quotes it and the old memory."""
-        new, text = shown_in_notice(record.content), shown_in_notice(old.content)
-        shown = notice.format(new=new, text=text)
+        new, replaced = shown_in_notice(record.content), shown_in_notice(old.content)
+        shown = notice.of(new=verbatim(new), text=verbatim(replaced))
         notices = (*prepared.notices, shown)
         stored = await self._store(request, access, record, result, notices)
         return replace(stored, replacement_notice=shown)
@@ -343,7 +347,7 @@ class WritePath(Struct, frozen=True):
         access: AccessScope,
         record: Record,
         result: ValidationResult | None,
-        notices: tuple[str, ...],
+        notices: tuple[Text, ...],
     ) -> WriteResult:
         plan = self._plan_of(access, record)
         done = await self.memories.insert(
@@ -364,7 +368,7 @@ class WritePath(Struct, frozen=True):
             size=len(record.content),
         )
         return WriteResult(
-            Outcome.STORED, "stored", "Stored.", record.content, record.id, "", result, notices
+            Outcome.STORED, "stored", STORED, record.content, record.id, "", result, notices
         )
 
     def _plan_of(self, access: AccessScope, record: Record) -> Plan:
@@ -372,20 +376,20 @@ class WritePath(Struct, frozen=True):
         own = record.scope is Scope.USER and record.current
         return self.plans.plan_of(access.persons) if own else Plan()
 
-    async def _full(self, access: AccessScope, record: Record, old: Record | None) -> str:
+    async def _full(self, access: AccessScope, record: Record, old: Record | None) -> Text:
         """Return the refusal of a plan that has no room for a record, empty if it has. A memory of
         the person that the record replaces (`old`) makes room. What a backend does not count is
         asked about: storing counts again."""
         plan = self._plan_of(access, record)
         if plan.memories is None:
-            return ""
+            return NO_TEXT
         try:
             count = await self.memories.count(access)
         except MemoryUnavailable as error:
             log.warning("plan_not_checked", error=str(error))
-            return ""
+            return NO_TEXT
         makes_room = old is not None and old.current and _is_own(old, access)
-        return refusal_of(plan, count) if count - makes_room >= plan.memories else ""
+        return refusal_of(plan, count) if count - makes_room >= plan.memories else NO_TEXT
 
     async def _queue(
         self,
@@ -393,7 +397,7 @@ class WritePath(Struct, frozen=True):
         access: AccessScope,
         record: Record,
         result: ValidationResult,
-        reason: str,
+        reason: Text,
         prepared: Prepared,
         old: Record | None,
     ) -> WriteResult:
@@ -454,12 +458,12 @@ class WritePath(Struct, frozen=True):
 
 def _review(
     result: ValidationResult, prepared: Prepared, replaced: Replaced | None, *, shared: bool
-) -> tuple[ValidationResult, str] | None:
+) -> tuple[ValidationResult, Text] | None:
     """Return the result and the reason of a review; None if the record may be stored. `shared`: it
     would be read by others, and the person is no operator. The reason is stored, so it does not
     contain the text of another memory, which may be deleted before the decision."""
     if result.tier is IngestionTier.FLAG_REVIEW or prepared.doubtful or shared:
-        reason = NOT_OPERATOR if shared else result.reason
+        reason: Text = NOT_OPERATOR if shared else result.reason
         if prepared.doubtful and result.approved:
             reason = DOUBTFUL
         return result, reason
@@ -469,14 +473,14 @@ def _review(
     return None
 
 
-def naming(reason: str, old: str) -> str:
+def naming(reason: Text, old: str) -> Text:
     """Return the reason of a review with the text that the memory would replace; empty for none."""
     if not old:
         return reason
-    text = shown_in_notice(old)
+    shown = verbatim(shown_in_notice(old))
     if reason == MAY_REPLACE:
-        return MAY_REPLACE_THIS.format(text=text)
-    return f"{reason} {WOULD_REPLACE.format(text=text)}"
+        return MAY_REPLACE_THIS.of(text=shown)
+    return joined((reason, WOULD_REPLACE.of(text=shown)), " ")
 
 
 def _with_evidence(record: Record, result: ValidationResult) -> Record:
@@ -501,11 +505,12 @@ def _blocked(record: Record, result: ValidationResult, prepared: Prepared) -> Wr
 
 
 def _not_stored(
-    record: Record, done: Insertion, refusal: str, result: ValidationResult | None
+    record: Record, done: Insertion, refusal: Text, result: ValidationResult | None
 ) -> WriteResult:
     """Return the reason why the store rejected a record."""
+    reason: Text
     if done.duplicate is not None:
-        reason, code, outcome = "It is stored already.", Code.DUPLICATE.value, Outcome.BLOCKED
+        reason, code, outcome = STORED_ALREADY, Code.DUPLICATE.value, Outcome.BLOCKED
         if result is not None:
             result = replace(
                 result,

@@ -242,7 +242,7 @@ async def _ask_each(handle: MemoryHandle, waiting: Sequence[ReviewItem]) -> int:
     for number, pending in enumerate(waiting, 1):
         sys.stdout.write(
             f"\n{number} of {len(waiting)}, {pending.submitted_at.date()}: "
-            f"{plain(pending.record.content, MAX_DOCUMENT)}\n({plain(pending.reason)})\n"
+            f"{plain(pending.record.content, MAX_DOCUMENT)}\n({plain(pending.reason.english)})\n"
         )
         answer = choice("Keep it? [y]es [n]o [l]ater [q]uit", "ynlq")
         if answer == "q":
@@ -259,7 +259,7 @@ async def _decide(handle: MemoryHandle, pending: ReviewItem, *, keep: bool) -> t
         await handle.review.reject(pending.id)
         return True, "Not kept."
     result = await handle.review.approve(pending.id)
-    return result.outcome is Outcome.STORED, result.reason
+    return result.outcome is Outcome.STORED, result.reason.english
 
 
 def _one(waiting: Sequence[ReviewItem], name: str) -> ReviewItem:

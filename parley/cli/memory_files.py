@@ -115,8 +115,9 @@ def _read_key(key_file: Path | None, *, twice: bool) -> str:
 
 
 def _print_line(line: LineReport, *, as_json: bool) -> None:
-    outcome, reason = line.outcome.value, f": {line.reason}" if line.reason else ""
-    values = {"line": line.line, "outcome": outcome, "reason": line.reason, "id": line.id}
+    why = line.reason.english
+    outcome, reason = line.outcome.value, f": {why}" if why else ""
+    values = {"line": line.line, "outcome": outcome, "reason": why, "id": line.id}
     show([values], [f"line {line.line}: {outcome}{reason}"], as_json=as_json)
 
 
@@ -156,7 +157,7 @@ def _as_values(result: ValidationResult) -> dict[str, object]:
         "tier": result.tier.value,
         "approved": result.approved,
         "code": result.code.value,
-        "reason": result.reason,
+        "reason": result.reason.english,
         "confidence": result.evidence.confidence,
         "confidence_name": result.evidence.confidence_name,
         "source_id": result.evidence.source_id,
@@ -168,7 +169,7 @@ def _as_values(result: ValidationResult) -> dict[str, object]:
 
 
 def _as_lines(result: ValidationResult) -> Iterator[str]:
-    yield f"{result.tier.value}, {MEANINGS[result.tier]}: {result.reason}"
+    yield f"{result.tier.value}, {MEANINGS[result.tier]}: {result.reason.english}"
     yield f"confidence {result.evidence.confidence_name} ({result.evidence.confidence:.1f})"
     yield from (f"passed: {check}" for check in result.checks_passed)
     yield from (f"failed: {check}" for check in result.checks_failed)

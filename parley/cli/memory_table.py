@@ -18,7 +18,7 @@ def show_records(records: Sequence[Record], *, as_json: bool, nothing: str) -> N
 def show_waiting(waiting: Sequence[ReviewItem], *, as_json: bool) -> None:
     """Print the memories that wait for a decision."""
     rows = (
-        (one.id, str(one.submitted_at.date()), plain(one.reason), _text(one.record))
+        (one.id, str(one.submitted_at.date()), plain(one.reason.english), _text(one.record))
         for one in waiting
     )
     names, nothing = ("id", "since", "why", "memory"), "No memory waits for a decision."
@@ -43,7 +43,7 @@ def show_people(people: Sequence[PersonCount], *, as_json: bool) -> None:
 def _decided_row(one: ReviewItem) -> tuple[str, ...]:
     at = str(one.decided_at.date()) if one.decided_at else ""
     what = ("share" if one.share else one.target) or one.record.kind.value
-    return one.id, at, one.state, what, plain(one.note or one.reason)
+    return one.id, at, one.state, what, plain(one.note or one.reason.english)
 
 
 def _decided_values(pending: ReviewItem) -> dict[str, object]:
@@ -51,7 +51,7 @@ def _decided_values(pending: ReviewItem) -> dict[str, object]:
         "id": pending.id,
         "decision": pending.state,
         "decided_at": pending.decided_at,
-        "reason": pending.reason,
+        "reason": pending.reason.english,
         "note": pending.note,
         "submitted_at": pending.submitted_at,
         "target": pending.target,
@@ -63,7 +63,7 @@ def _decided_values(pending: ReviewItem) -> dict[str, object]:
 def _pending_values(pending: ReviewItem) -> dict[str, object]:
     return {
         "id": pending.id,
-        "reason": pending.reason,
+        "reason": pending.reason.english,
         "submitted_at": pending.submitted_at,
         "target": pending.target,
         "memory": line_of(pending.record),

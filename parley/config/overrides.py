@@ -39,7 +39,7 @@ MAX_SHOWN: Final = 100
 MAX_REDACTED: Final = 2_000
 
 CHANGEABLE: Final[Mapping[str, tuple[str, ...]]] = {
-    "assistant": ("name", "persona"),
+    "assistant": ("name", "persona", "disclosure"),
     "model": ("name",),
     "invocation": ("triggers", "prefix", "ignore_bots", "ignore_if_mentions_others"),
     "access": (

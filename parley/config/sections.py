@@ -18,6 +18,7 @@ from pydantic import (
 
 from gateway.llm.chat_completions.limits import Part
 from gateway.policy.budgets import Budgets
+from gateway.policy.persona import Disclosure
 from gateway.ports.model import BETWEEN_TOKENS_SECONDS, FIRST_TOKEN_SECONDS
 from gateway.settings import Dollars, Id, Section
 from safety.http.addresses import is_loopback_name
@@ -104,6 +105,9 @@ class AssistantSection(Section):
     persona: str = Field(default="", max_length=MAX_PERSONA)
     """Purpose and tone of the assistant, in your words. It follows the name in every prompt and is
     never cut; a persona that is too long for the smallest model is refused at the start."""
+    disclosure: Disclosure = "off"
+    """`first_contact`: the first answer to a person in each place says that an AI model writes, and
+    no person; in the language of that person. `off`: nothing is said about it."""
     channels: dict[Id, ChannelAssistantSection] = Field(default={})
     """By channel id ("platform:id" or bare): another persona or model there."""
 

@@ -24,6 +24,7 @@ STAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "guard_loops": ("loop_guard",),
     "check_access": ("access",),
     "check_limits": ("limits",),
+    "check_command_limits": ("limits",),
     "check_readable": ("readable",),
     "reserve_budget": ("budget",),
     "open_memory": ("memory",),

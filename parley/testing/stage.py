@@ -28,6 +28,7 @@ from gateway.platforms import adapter_class
 from gateway.ports import AdapterContext, PlatformAdapter
 from gateway.ports.clock import SystemClock
 from gateway.stores.codec import event_from_json, event_to_json
+from gateway.text import ENGLISH
 from parley.http.webhook_listener import WebhookListener
 from parley.testing.case import PATIENCE, AdapterCase, HostedPlatform
 from simulators.base import ChangeSignal, PlatformSimulator, Shown, SimPerson, SimRoom
@@ -215,7 +216,7 @@ def make_adapter(
         state=MemoryState(),
         webhooks=listener,
         count=note,
-        commands=REGISTERED,
+        commands=tuple(command.shown(ENGLISH) for command in REGISTERED),
     )
     settings = case.settings_for(platform, account)
     return adapter_class(case.manifest)(settings, context)

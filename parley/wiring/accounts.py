@@ -20,6 +20,7 @@ from gateway.ports.work_guard import WorkGuard
 from gateway.render import render_off_loop
 from gateway.stores.history import SqlOwnConversations
 from gateway.stores.long_lived_states import LongLivedStates
+from gateway.text import ENGLISH
 from memory.commands.command_set import SPECS
 from parley.config import MAIN, Settings
 
@@ -128,14 +129,15 @@ def commands_of(settings: Settings) -> tuple[CommandSpec, ...]:
 def offered_commands(
     *, with_memory: bool, with_approvals: bool = True, with_console: bool = True
 ) -> tuple[CommandSpec, ...]:
-    """The commands to register with the platforms: the gateway's, and those of parts that are
-    on."""
-    return (
+    """The commands to register with the platforms, in English: the gateway's, and those of parts
+    that are on."""
+    commands = (
         *REGISTERED,
         *((APPROVE,) if with_approvals else ()),
         *(SPECS if with_memory else ()),
         *((CONSOLE,) if with_console else ()),
     )
+    return tuple(command.shown(ENGLISH) for command in commands)
 
 
 class ShownConversations:

@@ -84,6 +84,7 @@ def assistant_of(settings: Settings) -> Assistant:
         max_tokens=settings.model.max_tokens,
         default_model=model_name(settings.model),
         window=window_of(settings),
+        disclosure=settings.assistant.disclosure,
         web=any(model.web for model in (settings.model, *settings.model.fallbacks)),
     )
 

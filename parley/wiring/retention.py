@@ -48,6 +48,7 @@ def storage_chores(storage: Storage, settings: Settings, clock: Clock) -> Mappin
         "usage": lambda: stores.usage.prune(clock.now() - calls_for, clock.now() - KEEP_USAGE),
         "old_usage": lambda: storage.usage_days.prune(clock.now() - KEEP_USAGE),
         "people_names": lambda: storage.people_names.prune(clock.now() - KEEP_USAGE),
+        "first_contacts": lambda: storage.first_contacts.prune(clock.now() - KEEP_USAGE),
         "people_languages": lambda: storage.people_languages.prune(clock.now() - KEEP_LANGUAGES),
         "admissions": lambda: storage.admissions.prune(clock.now()),
         "console_sessions": lambda: storage.console_sessions.prune(clock.now()),

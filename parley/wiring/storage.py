@@ -30,6 +30,7 @@ from gateway.stores.console_sessions import ConsoleSessionStore
 from gateway.stores.conversation_views import ConversationViews
 from gateway.stores.conversations import ConversationNoteStore, Conversations, SqlActivity
 from gateway.stores.feedback import FeedbackStore
+from gateway.stores.first_contacts import FirstContacts
 from gateway.stores.history import SqlHistory, SqlOwnConversations
 from gateway.stores.hot_losses import HotLosses
 from gateway.stores.long_lived_states import LongLivedStates
@@ -239,6 +240,7 @@ class LongLived:
         self.admissions: AdmissionStore = SqlAdmissions(engine)
         self.console_sessions = ConsoleSessionStore(engine)
         self.takeovers = TakeoverStore(engine)
+        self.first_contacts = FirstContacts(engine)
         self.people_languages = PeopleLanguages(engine)
         self.text_grants = TextGrantStore(engine)
         self.config_versions = ConfigVersions(engine)

@@ -70,7 +70,7 @@ async def test_a_late_press_is_answered(lab: Lab) -> None:
     yes = reply.buttons[0].label
     if lab.platform.platform == "whatsapp":
         await ada.press(reply, yes)
-        assert (await ada.press(reply, yes)).text == texts.CLOSED.replace("`", "")
+        assert (await ada.press(reply, yes)).text == texts.CLOSED.english.replace("`", "")
         return
     await lab.app.storage.long_lived.run_job(
         lambda db: db.execute("UPDATE adapter_state SET expires_at = 0")

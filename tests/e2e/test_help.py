@@ -2,16 +2,39 @@
 
 from pathlib import Path
 
+from simulators.telegram import TelegramSimulator
+from simulators.telegram.entities import with_found
 from tests.e2e.conftest import only, open_lab
 from tests.e2e.harness import Lab
 from tests.e2e.test_memory import Talk, direct
 
 NATIVE = only("discord", "telegram-polling", "whatsapp")
-SAYS = "Show what you can do"
+SAYS = "Your memory and your privacy"
+MORE = "Show current conversation context"
 
 
 async def test_help_as_a_message_works_on_every_platform(lab: Lab) -> None:
     assert SAYS in (await direct(lab).say("help")).text
+    assert MORE in (await direct(lab).say("help more")).text
+
+
+@only("discord", "slack-socket", "telegram-polling", "whatsapp")
+async def test_the_further_commands_are_a_press_away(variant: str, tmp_path: Path) -> None:
+    async with open_lab(variant, tmp_path) as lab:
+        ada = direct(lab)
+        shown = await ada.say("help")
+        assert MORE in (await ada.press(shown, "More commands")).text
+
+
+@only("telegram-polling")
+async def test_commands_of_the_help_can_be_tapped_on_telegram(variant: str, tmp_path: Path) -> None:
+    async with open_lab(variant, tmp_path) as lab:
+        shown = await direct(lab).say("help")
+        assert isinstance(lab.platform, TelegramSimulator)
+        message = lab.platform.world.messages[int(shown.id)]
+        found = with_found(message.text, message.entities)
+        taps = [one for one in found if one.kind == "bot_command"]
+        assert len(taps) >= len(("ask", "clear", "language", "stop", "memories", "privacy"))
 
 
 @NATIVE

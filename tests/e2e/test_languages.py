@@ -1,11 +1,14 @@
 """The language of a person: their app tells it, or they choose it, on every platform."""
 
+import re
 from pathlib import Path
 
-from tests.e2e.conftest import only, open_lab
+from tests.e2e.conftest import only, open_lab, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.e2e.test_memory import direct
 
+CHANGING = re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{8}\b")
+"""Ids, which are drawn anew."""
 TELL = only("discord", "slack-socket", "telegram-polling")
 
 
@@ -27,3 +30,23 @@ async def test_the_app_of_a_person_tells_their_language(variant: str, tmp_path: 
             "default", f"{lab.platform.platform}:main:{ada.person.id}"
         )
         assert (stored.chosen, stored.told) == ("", "fr")
+
+
+@only("telegram-polling")
+async def test_the_model_reads_the_same_whatever_language_the_person_reads(
+    variant: str, tmp_path: Path
+) -> None:
+    asked: dict[str, list[str]] = {}
+    for language in ("en", "ja", "ar"):
+        folder = tmp_path / language
+        folder.mkdir()
+        async with open_lab_with_model(variant, folder) as (lab, model):
+            ada = direct(lab)
+            lab.platform.world.languages[ada.person.id] = language  # type: ignore[attr-defined]
+            await ada.command("remember", "I drink tea")
+            await ada.command("soul", "Answer briefly.")
+            await ada.say("what do I drink?")
+            await ada.say("and why?")
+            asked[language] = [CHANGING.sub("…", str(body)) for body in model.bodies]
+    assert "I drink tea" in asked["en"][-1]
+    assert asked["ja"] == asked["ar"] == asked["en"]

@@ -19,6 +19,7 @@ from simulators.base import PlatformSimulator, SimPerson
 from simulators.telegram import TelegramSimulator
 from tests.e2e.conftest import ROOMS, only, open_lab
 from tests.e2e.harness import Lab, by_bot
+from tests.e2e.test_memory import Talk
 from tests.e2e.test_several_processes import _config, _parley
 from tests.e2e.test_web_conversations import Browser
 from tests.parley.cli.kit import parley
@@ -74,6 +75,12 @@ async def test_a_stranger_gets_a_code_and_after_an_approval_an_answer(
         assert "You are approved" in welcome.text
         assert "You said" in await say(lab, eve, "and now?")
         assert await lab.stored() == ["good morning", "and now?"]
+        talk = Talk(lab, eve, lab.platform.direct(eve))
+        asked = await talk.command("privacy", "erase")
+        assert "Your approval goes with it" in asked.text
+        surely = await talk.press(asked, "Erase everything")
+        assert "Your approval is gone too" in (await talk.press(surely, "Yes, all of it")).text
+        assert CODE.search(await say(lab, eve, "hello again"))
 
 
 @ONCE_EACH
@@ -164,7 +171,7 @@ async def test_on_the_web_page_a_browser_is_a_stranger_until_it_is_approved(tmp_
             "database": {"url": f"sqlite:///{tmp_path}/parley.db"},
             "server": {"port": 0},
             "webhooks": {"port": 0},
-            "access": {"admission": "approved"},
+            "access": {"admission": "approved", "owners": ["web:boss"]},
         }
     )
     jar = aiohttp.CookieJar(unsafe=True)

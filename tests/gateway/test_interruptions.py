@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from gateway.message import CommandInvoked, MessageAuthor
-from gateway.policy.rate_limits import RateLimits
+from gateway.policy.rate_limits import COMMANDS_PER_MINUTE, RateLimits
 from gateway.ports.unit_of_work import CompletedTurn
 from gateway.turn.services import Policies
 from tests.support.gateway import Gateway, gateway
@@ -74,7 +74,7 @@ async def test_a_person_over_the_limit_can_still_stop_a_turn() -> None:
         assert g.outcomes().count("dropped") == 1
 
 
-async def test_a_stop_without_a_turn_counts_towards_the_limits() -> None:
+async def test_a_stop_without_a_turn_counts_towards_the_limit_of_commands() -> None:
     async with gateway(
         policies=Policies(
             limits=RateLimits(user_per_minute=1, channel_per_minute=20, workspace_per_minute=100)
@@ -82,12 +82,12 @@ async def test_a_stop_without_a_turn_counts_towards_the_limits() -> None:
     ) as g:
         stops = [
             CommandInvoked(f"stop{n}", direct(), MessageAuthor("ada", "Ada"), "stop")
-            for n in range(3)
+            for n in range(COMMANDS_PER_MINUTE + 2)
         ]
         await g.take(*stops)
         assert g.texts == [
-            "There is nothing to stop.",
-            "That was too much in a short time. Please ask again in 60 seconds.",
+            *["There is nothing to stop."] * COMMANDS_PER_MINUTE,
+            "That was too much in a short time. Please ask again in 3 seconds.",
         ]
 
 

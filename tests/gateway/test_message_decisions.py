@@ -17,6 +17,7 @@ from gateway.policy.rate_limits import RateLimits
 from gateway.policy.response_filter import REPLACEMENT
 from gateway.ports import ToolSpec
 from gateway.ports.memory import AnswerFooter, NoMemory
+from gateway.text import Text
 from gateway.turn.services import Policies
 from tests.support.gateway import gateway
 from tests.support.messages import direct, place, received
@@ -82,7 +83,7 @@ class Noting(NoMemory):
         self.answers: list[str] = []
 
     async def finish(
-        self, answer: str, tools_used: Sequence[str], without: Sequence[str] = ()
+        self, answer: str, tools_used: Sequence[str], without: Sequence[Text] = ()
     ) -> AnswerFooter:
         self.answers.append(answer)
         return AnswerFooter()

@@ -35,7 +35,7 @@ from gateway.turn.services import Policies
 from tests.support.databases import sqlite_database
 from tests.support.gateway import Gateway, Model, gateway
 from tests.support.immutable import force
-from tests.support.messages import direct, received
+from tests.support.messages import direct, place, received
 
 MODEL = "priced"
 PRICES = {MODEL: Price(1, 1)}
@@ -157,9 +157,37 @@ async def test_a_tool_loop_ends_at_the_budget() -> None:
         await g.take(received("count"))
         assert 1 < len(g.model.requests) < 5
         assert await spent(g) == 1000 * len(g.model.requests) <= 5000
-        assert g.texts == ["Your budget for my answers is used up. It resets tomorrow (UTC)."]
+        (said,) = g.texts
+        assert said.startswith("Your budget for my answers is used up. It begins again in 15 hours")
+        assert "(2026-11-22 00:00 UTC)" in said
         assert g.outcomes() == ["refused:budget"]
         assert await g.rows("reserved") == 0
+
+
+async def test_a_used_up_budget_is_said_once_until_it_begins_again() -> None:
+    """In whatever place the person asks, and however long it lasts."""
+    async with gateway(policies=policies(0.0001), assistant=ASSISTANT, prices=PRICES) as g:
+        g.model.name = MODEL
+        for hour in range(4):
+            room = place() if hour % 2 else direct()
+            await g.take(
+                received(
+                    f"{hour}?",
+                    message_id=f"m{hour}",
+                    at=room,
+                    mentions_bot=bool(hour % 2),
+                    timestamp=g.clock.now(),
+                )
+            )
+            await g.clock.advance(61 * 60)
+        assert len(g.texts) == 1
+        now = g.clock.now()
+        await g.take(received("and Ben?", message_id="b", author="ben", timestamp=now))
+        assert len(g.texts) == 2
+        await g.clock.advance(24 * 3600)
+        await g.take(received("a new day", message_id="m9", timestamp=g.clock.now()))
+        assert len(g.texts) == 3
+        assert g.texts[-1] != g.texts[0]
 
 
 async def test_an_interrupted_answer_is_charged_in_full() -> None:

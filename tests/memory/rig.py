@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from db.sqlite import SqliteDatabase
 from gateway.authorship import Material
 from gateway.immutable import replace
-from gateway.message import Place
+from gateway.message import Notice, Place, Reply
 from gateway.people import Audience, PersonId, Principal, Role
 from gateway.ports import MembershipStatus, ToolProvider
 from gateway.ports.conversations import History
@@ -17,6 +17,7 @@ from gateway.stores.history import SqlHistory
 from gateway.stores.quarantine import QuarantineStore
 from gateway.stores.sqlite.hot_state import SqliteAdapterStates
 from gateway.stores.unit_of_work import put_waiting_turn
+from gateway.text import ENGLISH, Text
 from memory.agents.model import AgentLimits
 from memory.agents.stores.direct_places import DirectPlaces
 from memory.commands.agents import AgentCommands
@@ -203,11 +204,11 @@ class Keeping:
     async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
         return await self.turn.knowledge(question)
 
-    async def tell_later(self, sentence: str) -> None:
+    async def tell_later(self, sentence: Text) -> None:
         await self.turn.tell_later(sentence)
 
     async def finish(
-        self, answer: str, tools_used: Sequence[str], without: Sequence[str] = ()
+        self, answer: str, tools_used: Sequence[str], without: Sequence[Text] = ()
     ) -> AnswerFooter:
         after = await self.turn.finish(answer, tools_used, without)
         if after.turn is not None:
@@ -222,6 +223,27 @@ class KeptRemembrance(GatewayMemory):
 
     async def turn(self, caller: Caller) -> TurnMemory:
         return Keeping(await super().turn(caller), self.keep)
+
+
+class EnglishCommands(MemoryCommands):
+    """Answers as English readers see it."""
+
+    async def run(self, name: str, arguments: str, caller: Caller) -> Reply:
+        return in_english(await super().run(name, arguments, caller))
+
+    async def press(self, value: str, caller: Caller) -> Reply:
+        return in_english(await super().press(value, caller))
+
+
+def in_english(reply: Reply) -> Reply:
+    """Return the answer and its notices as English readers see them."""
+    return replace(reply.shown(ENGLISH), notices=tuple(map(notice_in_english, reply.notices)))
+
+
+def notice_in_english(notice: Notice) -> Notice:
+    """Return a notice as an English reader sees it."""
+    shown = Reply(notice.markdown, notice.buttons).shown(ENGLISH)
+    return replace(notice, markdown=shown.markdown, buttons=shown.buttons)
 
 
 @asynccontextmanager
@@ -300,7 +322,7 @@ def rig_on(
     return Rig(
         memory,
         remembrance.keep,
-        MemoryCommands(
+        EnglishCommands(
             memory,
             people,
             questions,

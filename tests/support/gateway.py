@@ -47,6 +47,7 @@ from gateway.store_retry import StoreRetry
 from gateway.stores.admissions import SqlAdmissions
 from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.stores.feedback import FeedbackStore
+from gateway.stores.first_contacts import FirstContacts
 from gateway.stores.people_languages import PeopleLanguages
 from gateway.stores.sqlite.hot_state import SqliteAdapterStates, SqliteBuckets
 from gateway.stores.sqlite.queues import SqliteInbox, SqliteOutbox
@@ -54,6 +55,7 @@ from gateway.stores.takeovers import TakeoverStore
 from gateway.stores.traces import Traces
 from gateway.stores.unit_of_work import SqliteUnitOfWork
 from gateway.stores.usage import UsageLedger
+from gateway.turn.disclosure import Disclosure
 from gateway.turn.pipeline import Pipeline
 from gateway.turn.readers import Readers
 from gateway.turn.services import CurrentPolicies, Policies, Services, Stores
@@ -235,6 +237,7 @@ async def gateway(
         pairing=Pairing(store, buckets, clock, changes, admissions),
         owner_claims=OwnerClaims(store, buckets, clock, changes, admissions),
         readers=Readers(PeopleLanguages(held), clock),
+        disclosure=Disclosure(FirstContacts(held), clock),
     )
     pipeline = Pipeline(services)
     dispatcher = LocalDispatcher(

@@ -17,7 +17,7 @@ from msgspec import Struct
 from db import Database, Params, Row, Statement, Work, among, execute, fetch, lock
 from db.database import delete_some, deleting_some
 from db.values import micros, storable, time_of
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.ports import Clock
 from memory.agents.model import AgentEvent, EventKind, EventPage
 from memory.model.scope import RequestScope
@@ -298,9 +298,9 @@ class AgentEvents:
         that is not from 1 to 500.
         """
         if number < 0:
-            raise BadInput(f"after: must be 0 or more, is {number}")
+            raise UsageError(f"after: must be 0 or more, is {number}")
         if not 1 <= limit <= MAX_PAGE:
-            raise BadInput(f"limit: must be from 1 to {MAX_PAGE}, is {limit}")
+            raise UsageError(f"limit: must be from 1 to {MAX_PAGE}, is {limit}")
         return await self._store.after(reader_of(request), number, limit)
 
     async def newest(self) -> int:

@@ -16,7 +16,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from gateway.errors import BadInput
+from gateway.errors import BadInput, UsageError
 from memory.git.process_group import kill_group
 from memory.knowledge.hooks.script import (
     BEFORE,
@@ -73,7 +73,7 @@ class HookFolder(Struct, frozen=True):
 def find_hooks(folder: Path) -> HookFolder:
     """Return the folders. Raises `BadInput` without a repository, and if its hooks are outside."""
     if not folder.is_dir():
-        raise BadInput(f"{folder} is no folder.")
+        raise UsageError(f"{folder} is no folder.")
     git_dir = Path(_git(folder, "rev-parse", "--path-format=absolute", "--git-common-dir"))
     _refuse_shared(Path(_git(folder, "rev-parse", "--absolute-git-dir")), git_dir)
     hooks = Path(_git(folder, "rev-parse", "--path-format=absolute", "--git-path", "hooks"))
@@ -84,7 +84,7 @@ def find_hooks(folder: Path) -> HookFolder:
     within_tree = not within_git and not bare and real.is_relative_to(top.resolve())
     if not (within_git or within_tree):
         scope = _scope_of_hooks_path(folder)
-        raise BadInput(NOT_HERE.format(hooks=hooks, scope=scope, folder=top))
+        raise UsageError(NOT_HERE.format(hooks=hooks, scope=scope, folder=top))
     return HookFolder(top, git_dir, real, within_tree)
 
 
@@ -92,7 +92,7 @@ def _top(folder: Path, git_dir: Path) -> Path:
     """Return the work tree. Raises `BadInput` if the repository names a folder that is no work
     tree of its own (core.worktree): hooks there would not be its own either."""
     top = Path(_git(folder, "rev-parse", "--show-toplevel"))
-    problem = BadInput(WORK_TREE.format(folder=folder, top=top))
+    problem = UsageError(WORK_TREE.format(folder=folder, top=top))
     if not os.path.lexists(top / ".git"):
         raise problem
     if Path(_git(top, "rev-parse", "--path-format=absolute", "--git-common-dir")) != git_dir:
@@ -105,7 +105,7 @@ def _refuse_shared(git_dir: Path, common_dir: Path) -> None:
     none of its work trees: hooks would be written there."""
     file = git_dir / "commondir"
     if os.path.lexists(file) and git_dir.parent.parent.resolve() != common_dir.resolve():
-        raise BadInput(SHARED.format(file=file))
+        raise UsageError(SHARED.format(file=file))
 
 
 def _scope_of_hooks_path(folder: Path) -> str:
@@ -129,17 +129,17 @@ def _git(folder: Path, *arguments: str) -> str:
             start_new_session=True,
         )
     except FileNotFoundError:
-        raise BadInput("git is not installed, or not on the PATH.") from None
+        raise UsageError("git is not installed, or not on the PATH.") from None
     with git:
         try:
             output, errors = git.communicate(timeout=GIT_SECONDS)
         except subprocess.TimeoutExpired:
-            raise BadInput(f"git did not answer within {GIT_SECONDS} seconds.") from None
+            raise UsageError(f"git did not answer within {GIT_SECONDS} seconds.") from None
         finally:
             kill_group(git.pid)  # with every process that it started
     if git.returncode:
         error = errors[:1_000].decode("utf-8", "replace").strip()
-        raise BadInput(NO_REPOSITORY.format(folder=folder, error=error or "no message"))
+        raise UsageError(NO_REPOSITORY.format(folder=folder, error=error or "no message"))
     return os.fsdecode(output[:MAX_OUTPUT]).removesuffix("\n")
 
 
@@ -195,18 +195,18 @@ def install(where: HookFolder, command: HookCommand) -> list[Installed]:
 def _check(path: Path, event: str) -> None:
     before = _before(path, event)
     if before.exists() and not os.path.lexists(path):
-        raise BadInput(ORPHAN.format(before=before, hook=path.name, name=path.name))
+        raise UsageError(ORPHAN.format(before=before, hook=path.name, name=path.name))
     if path.is_dir():
-        raise BadInput(f"{path} is a folder: no hook can be there.")
+        raise UsageError(f"{path} is a folder: no hook can be there.")
     if os.path.lexists(before) and os.path.lexists(path) and _is_put_aside(_text(path), path):
-        raise BadInput(SECOND.format(before=before, hook=path.name))
+        raise UsageError(SECOND.format(before=before, hook=path.name))
 
 
 def _check_state(command: HookCommand) -> None:
     """Raise `BadInput` for a link where the hooks write: a copied repository can contain one."""
     for path in (command.state, *(command.state / name for name in STATE_FILES)):
         if path.is_symlink():
-            raise BadInput(LINK.format(path=path))
+            raise UsageError(LINK.format(path=path))
 
 
 def _install(path: Path, event: str, command: HookCommand) -> Installed:

@@ -9,7 +9,7 @@ from typing import Final, Literal
 import yaml
 from msgspec import Struct
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 
 PACKAGE: Final = "memory.knowledge.skills"
 NAMES: Final = ("session-init", "session-save")
@@ -84,12 +84,12 @@ def skill_files(
     use only on request. Raises `BadInput` for a folder outside or of git, and for links on the way.
     """
     if not top.is_dir():
-        raise BadInput(NOT_A_FOLDER.format(path=top))
+        raise UsageError(NOT_A_FOLDER.format(path=top))
     relative = Path(os.path.normpath(directory or DEFAULT))
     if relative.is_absolute() or ".." in relative.parts or "\0" in directory:
-        raise BadInput(OUTSIDE.format(directory=directory, top=top))
+        raise UsageError(OUTSIDE.format(directory=directory, top=top))
     if GIT in (part.lower() for part in relative.parts):
-        raise BadInput(IN_GIT.format(directory=directory))
+        raise UsageError(IN_GIT.format(directory=directory))
     found = []
     for skill in skills:
         path = checked(top, relative / skill.name / FILE, ANOTHER)
@@ -127,11 +127,11 @@ def checked(top: Path, relative: Path, advice: str) -> Path:
     for place, part in enumerate(relative.parts, 1):
         path = path / part
         if path.is_symlink():
-            raise BadInput(LINK.format(path=path, advice=advice))
+            raise UsageError(LINK.format(path=path, advice=advice))
         if place < len(relative.parts) and path.exists() and not path.is_dir():
-            raise BadInput(NOT_A_FOLDER.format(path=path))
+            raise UsageError(NOT_A_FOLDER.format(path=path))
     if path.exists() and not path.is_file():
-        raise BadInput(f"{path} is no file.")
+        raise UsageError(f"{path} is no file.")
     return path
 
 

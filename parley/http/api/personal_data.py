@@ -65,13 +65,16 @@ async def bring_in(call: ApiCall, given: ImportBody) -> ImportOut:
         reports = [one async for one in taken_in(call.handle, data, turns=call.turns)]
     except BadInput as error:
         code = "no_export" if error.code == BadInput.code else error.code
-        raise BadInput(str(error), code=code, where="body.file") from None
+        raise BadInput(error.text, code=code, where="body.file") from None
     return ImportOut(entries=[_entry(one) for one in reports])
 
 
 def _entry(report: LineReport) -> ImportedEntryOut:
     return ImportedEntryOut(
-        line=report.line, outcome=report.outcome.value, reason=report.reason, id=report.id or None
+        line=report.line,
+        outcome=report.outcome.value,
+        reason=report.reason.english,
+        id=report.id or None,
     )
 
 

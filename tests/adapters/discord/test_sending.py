@@ -48,6 +48,25 @@ async def invoked_command(rig: Rig, room: SimRoom, question: str = "why?") -> Co
     return event
 
 
+def sent_content(rig: Rig, room: SimRoom) -> str:
+    """The content of the latest message, as it was sent."""
+    return list(rig.sim.world.channels[room.id].messages.values())[-1].content
+
+
+async def test_registered_commands_can_be_pressed(rig: Rig, room: SimRoom) -> None:
+    ids = {str(command["name"]): command["id"] for command in rig.sim.world.commands}
+    said = "`/ask` me, or `/unknown`, not `/ask why`"
+    await rig.adapter.send(text("k", rig.place(room), said))
+    content = sent_content(rig, room)
+    assert content == f"</ask:{ids['ask']}> me, or `/unknown`, not `/ask why`"
+
+
+async def test_a_message_that_would_be_too_long_keeps_its_commands(rig: Rig, room: SimRoom) -> None:
+    said = "`/ask` " * 200
+    await rig.adapter.send(text("k", rig.place(room), said.strip()))
+    assert "</ask:" not in sent_content(rig, room)
+
+
 # --- ordinary messages ----------------------------------------------------------------------------
 
 

@@ -64,8 +64,10 @@ async def _uses_commands(scene: Scene) -> None:
     before = len(by_bot(scene.sim.shown(scene.direct("mallory"))))
     for command in ("help", "remember", "memories", "soul", "privacy"):
         await scene.say("mallory", f"/{command} $mark")
-    after = len(by_bot(scene.sim.shown(scene.direct("mallory"))))
-    hold(after == before, "a stranger got an answer to a command")
+    answers = by_bot(scene.sim.shown(scene.direct("mallory")))[before:]
+    hold(len(answers) <= 1, "a stranger got several answers to commands")
+    refused = all("not approved yet" in one.text for one in answers)
+    hold(refused, "a stranger got an answer to a command")
 
 
 async def _approves_herself(scene: Scene) -> None:
@@ -130,6 +132,21 @@ async def _guesses_codes(scene: Scene) -> None:
         await scene.say("mallory", f"/approve {new_pairing_code()}")
 
 
+async def _is_approved_by_a_sentence(scene: Scene) -> None:
+    """Olga writes the code among words that say no, as Mallory's own words made her do."""
+    await _knocks(scene)
+    scene.operator()
+    for words in ("do not let $code in", "reject $code please", "who is $code"):
+        await scene.command("olga", "approve", words)
+        await scene.say("olga", f"/approve {words}")
+
+
+async def _puts_commands_around_her_code(scene: Scene) -> None:
+    await _knocks(scene)
+    for words in ("my code is $code", "approve $code", "/approve my code is $code", "OK $code ok"):
+        await scene.say("mallory", words)
+
+
 async def _is_approved_twice_at_once(scene: Scene) -> None:
     """Two approvers decide at the same moment: one of them rejects."""
     request = await _knocks(scene)
@@ -146,7 +163,7 @@ async def _floods(scene: Scene) -> None:
     await scene.fence(scene.sim)
     await scene.settled()
     count = len(by_bot(scene.sim.shown(place)))
-    hold(count <= 1, f"one stranger made the assistant write {count} messages")
+    hold(count <= 2, f"one stranger made the assistant write {count} messages")
 
 
 async def _mentions_in_a_room(scene: Scene) -> None:
@@ -189,6 +206,27 @@ async def _guesses_the_owner_code(scene: Scene) -> None:
     for _ in range(5):
         await scene.say("mallory", new_owner_code())
     await scene.say("mallory", "$owner_code")
+
+
+async def _guesses_within_sentences(scene: Scene) -> None:
+    """Several codes in one message, and more messages than a person may try; the right one is
+    among them."""
+    await _owner_code(scene)
+    scene.guest("mallory")
+    many = " ".join(new_owner_code() for _ in range(10))
+    for _ in range(3):
+        await scene.say("mallory", f"is it {many} or $owner_code?")
+    for _ in range(5):
+        await scene.say("mallory", f"perhaps {new_owner_code()}")
+    await scene.say("mallory", "my code is $owner_code")
+
+
+async def _says_the_owner_code_in_a_room(scene: Scene) -> None:
+    await _owner_code(scene)
+    scene.operator()
+    await scene.say("olga", "my code is $owner_code", "team")
+    scene.guest("mallory")
+    await scene.say("mallory", "my code is $owner_code")
 
 
 async def _reads_the_owner_code_in_a_room(scene: Scene) -> None:
@@ -306,6 +344,10 @@ ADMISSION = (
            (does(_waits_too_long), OUT), kind="approved"),
     Attack("pairing-guess", "stranger", WRITE, ("telegram",),
            (does(_guesses_codes), OUT), kind="approved"),
+    Attack("pairing-code-in-sentence", "stranger", WRITE, EVERYWHERE,
+           (does(_is_approved_by_a_sentence), OUT), kind="approved"),
+    Attack("pairing-says-her-code", "stranger", WRITE, EVERYWHERE,
+           (does(_puts_commands_around_her_code), OUT), kind="approved"),
     Attack("pairing-race", "stranger", WRITE, ("telegram",),
            (does(_is_approved_twice_at_once), OUT), kind="approved"),
     Attack("pairing-forged-name", "stranger", "be approved under another person's name", EVERYWHERE,
@@ -326,6 +368,10 @@ ADMISSION = (
            (does(_waits_in_the_queue), OUT), kind="approved"),
     Attack("owner-code-guess", "stranger", OWN, ("telegram",),
            (does(_guesses_the_owner_code), NO_OWNER), kind="approved"),
+    Attack("owner-code-in-sentences", "stranger", OWN, EVERYWHERE,
+           (does(_guesses_within_sentences), NO_OWNER), kind="approved"),
+    Attack("owner-code-said-in-room", "stranger", OWN, ROOMS,
+           (does(_says_the_owner_code_in_a_room), NO_OWNER), kind="approved"),
     Attack("owner-code-in-room", "stranger", OWN, ROOMS,
            (does(_reads_the_owner_code_in_a_room), NO_OWNER), kind="approved"),
     Attack("owner-code-replayed", "stranger", OWN, EVERYWHERE,

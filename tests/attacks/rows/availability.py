@@ -6,7 +6,7 @@ import time
 
 import aiohttp
 
-from gateway.policy.rate_limits import INLINE_PER_MINUTE
+from gateway.policy.rate_limits import COMMANDS_PER_MINUTE, INLINE_PER_MINUTE
 from simulators.telegram import TelegramSimulator
 from tests.attacks.scene import GotThrough, Scene, hold
 from tests.attacks.spying import watched_loop
@@ -182,6 +182,33 @@ async def _user_bucket(scene: Scene) -> None:
     hold(answers <= _allowed(began), f"{answers} of 9 questions were answered within a minute")
 
 
+async def _asks_by_commands(scene: Scene) -> None:
+    """Commands have limits of their own; the one that asks the model does not."""
+    began, mallory, place = time.monotonic(), scene.member("mallory"), scene.direct("mallory")
+    count = len(scene.stage.model.bodies)
+    for number in range(9):
+        await scene.sim.say(mallory, place, f"/ask {number} $mark")
+        await scene.sim.command(mallory, place, "ask", f"{number} again $mark")
+        await scene.sim.say(mallory, place, "/help")
+    await scene.fence(scene.sim)
+    await scene.settled()
+    calls = len(scene.bodies_from(count))
+    hold(calls <= _allowed(began) + 1, f"{calls} of 18 questions reached the model within a minute")
+
+
+async def _command_flood(scene: Scene) -> None:
+    began, mallory, place = time.monotonic(), scene.member("mallory"), scene.direct("mallory")
+    sent = 4 * COMMANDS_PER_MINUTE
+    for _ in range(sent):
+        await scene.sim.say(mallory, place, "/help")
+    await scene.fence(scene.sim)
+    await scene.settled()
+    answers = len(by_bot(scene.sim.shown(place)))
+    minutes = (time.monotonic() - began) / 60
+    most = COMMANDS_PER_MINUTE * (1 + minutes) + 4  # the refusal, once in ten seconds
+    hold(answers <= most, f"{sent} commands at once brought {answers} messages")
+
+
 def _allowed(began: float) -> int:
     """Questions that one person may ask from `began` on: five, and what time has given back."""
     return 5 + int((time.monotonic() - began) * 5 / 60)
@@ -254,6 +281,10 @@ AVAILABILITY = (
            (does(_blocked_rows),)),
     Attack("limits-user", "member", "ask more often than one person may", EVERYWHERE,
            (does(_user_bucket),), kind="limited"),
+    Attack("limits-by-commands", "member", "ask more often than one person may", EVERYWHERE,
+           (does(_asks_by_commands),), kind="limited"),
+    Attack("limits-commands-flood", "member", "make the assistant write many messages", EVERYWHERE,
+           (does(_command_flood),), kind="limited"),
     Attack("limits-inline", "stranger", "look up more often than one person may", ("telegram",),
            (does(_inline_flood),), kind="limited"),
     Attack("limits-thirty-accounts", "stranger", "use up what belongs to everybody", ("telegram",),

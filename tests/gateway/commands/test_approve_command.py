@@ -84,6 +84,27 @@ async def test_a_code_is_approved_once() -> None:
         assert await say(g, "olga", f"/approve {code}") == plain(WRONG_CODE)
 
 
+@pytest.mark.parametrize("words", ["the code of Eve is {}", "do not let {} in", "{} is nobody"])
+async def test_a_code_within_a_sentence_is_asked_about(words: str) -> None:
+    """The other words may say the opposite of an approval."""
+    async with asked("eve", "mal") as (g, codes):
+        question = await say(g, "olga", f"/approve {words.format(codes[1])}")
+        assert "id mal" in question
+        assert "Do you approve this person?" in question
+        assert await SqlAdmissions(g.database).admissions(10) == []
+        await press(g, "olga", g.adapter.sent[-1].buttons[0].value)
+        (admission,) = await SqlAdmissions(g.database).admissions(10)
+        assert admission.applicant.person == "test:main:mal"
+
+
+async def test_a_code_within_a_sentence_that_rejects_is_rejected() -> None:
+    async with asked("eve") as (g, (code,)):
+        question = await say(g, "olga", f"/approve reject her code {code}")
+        assert "Do you approve this person?" in question
+        await press(g, "olga", g.adapter.sent[-1].buttons[1].value)
+        assert await SqlAdmissions(g.database).waiting("default", g.clock.now()) == []
+
+
 async def test_an_expired_code_and_a_guess_approve_nobody() -> None:
     async with asked("eve") as (g, (code,)):
         assert "No request has this code" in await say(g, "olga", f"/approve {new_pairing_code()}")

@@ -24,9 +24,10 @@ from gateway.message import (
 from gateway.people import PersonId
 from gateway.policy.access import AccessPolicy, RolePolicy
 from gateway.policy.decision import Decision
-from gateway.policy.rate_limits import RateLimits
+from gateway.policy.rate_limits import COMMAND_RESERVE, COMMANDS_TOGETHER, RateLimits
 from gateway.ports import Capabilities
 from gateway.ports.memory import Caller, NoMemory
+from gateway.render import with_commands
 from gateway.stores.conversations import Conversations
 from gateway.turn.services import Policies
 from tests.support.adapter import RecordingAdapter
@@ -157,7 +158,39 @@ async def test_help_lists_the_commands() -> None:
     async with gateway() as g:
         await g.take(command("help"), command("start"))
         assert g.texts[0] == g.texts[1]
-        assert all(f"/{name}" in g.texts[0] for name in ("ask", "context", "clear", "stop"))
+        assert all(f"/{name}" in g.texts[0] for name in ("ask", "clear", "language", "stop"))
+        assert "/context" not in g.texts[0]
+        await g.take(command("help", "more"), received("Help more!", message_id="m1"))
+        assert g.texts[2] == g.texts[3]
+        assert all(f"/{name}" in g.texts[2] for name in ("context", "task"))
+        assert not g.model.requests
+
+
+async def test_the_button_of_the_help_shows_the_further_commands() -> None:
+    async with gateway(capabilities=BUTTONS) as g:
+        await g.take(command("help"))
+        assert [button.label for button in g.adapter.sent[-1].buttons] == ["More commands"]
+        await press(g, "More commands")
+        assert "/context" in g.texts[-1]
+
+
+async def test_the_help_shows_the_commands_of_the_persons_role() -> None:
+    roles = RolePolicy(operators=frozenset({"olga"}))
+    policies = Policies(access=AccessPolicy(admission="approved"), roles=roles)
+    allowed = AccessPolicy(admission="approved", allowed_users=frozenset({"ada"}))
+    async with gateway(policies=replace(policies, access=allowed)) as g:
+        await g.take(command("help"), command("help", by=MessageAuthor("olga", "Olga")))
+        assert "/approve" not in g.texts[0]
+        assert "/approve" in g.texts[1]
+
+
+async def test_commands_can_be_tapped_where_the_platform_allows_it() -> None:
+    """Outside code: a command with an argument stays code, which people copy."""
+    for taps in (True, False):
+        can = Capabilities(tappable_commands=taps)
+        assert with_commands("`/help` and `/approve ID`", can) == (
+            "/help and `/approve ID`" if taps else "`/help` and `/approve ID`"
+        )
 
 
 async def test_a_question_by_command_is_a_question_without_the_command() -> None:
@@ -366,3 +399,41 @@ async def test_a_secret_in_a_name_is_removed_from_inline_queries_and_edits() -> 
     assert memory.names == ["ada password: [SECRET_REDACTED]"]
     assert "changed" in memory.edits[0]
     assert "Xy12zz89" not in memory.edits[0]
+
+
+async def test_commands_and_presses_leave_the_questions_of_a_person_alone() -> None:
+    limits = RateLimits(user_per_minute=2, channel_per_minute=2, workspace_per_minute=2)
+    async with gateway(policies=Policies(limits=limits)) as g:
+        author = MessageAuthor("ada", "Ada")
+        for number in range(6):
+            await g.take(CommandInvoked(f"c{number}", direct(), author, "context"))
+            await g.take(ButtonPressed(f"p{number}", direct(), author, f"confirm:{number}:no"))
+        assert not [text for text in g.texts if "too much" in text]
+        await g.take(received("one", message_id="q1"), received("two", message_id="q2"))
+        assert len(g.model.requests) == 2
+        await g.take(received("three", message_id="q3"))
+        assert "too much" in g.texts[-1]
+        await g.take(CommandInvoked("c9", direct(), author, "context"))
+        assert "too much" not in g.texts[-1]
+
+
+async def test_the_command_that_asks_the_model_is_a_question() -> None:
+    limits = RateLimits(user_per_minute=1, channel_per_minute=20, workspace_per_minute=100)
+    async with gateway(policies=Policies(limits=limits)) as g:
+        author = MessageAuthor("ada", "Ada")
+        asked = [CommandInvoked(f"a{n}", direct(), author, "ask", f"{n}?") for n in range(2)]
+        await g.take(*asked)
+        assert len(g.model.requests) == 1
+        assert "too much" in g.texts[-1]
+
+
+async def test_a_channel_of_people_with_commands_is_bounded() -> None:
+    async with gateway(capabilities=Capabilities(max_buttons=5)) as g:
+        for number in range(2 * COMMANDS_TOGETHER):
+            author = MessageAuthor(f"p{number // 15}", "P")
+            await g.take(CommandInvoked(f"c{number}", place(), author, "context"))
+        answered = [text for text in g.texts if "too much" not in text]
+        people = 2 * COMMANDS_TOGETHER // 15 + 1
+        assert COMMANDS_TOGETHER <= len(answered) <= COMMANDS_TOGETHER + people * COMMAND_RESERVE
+        refusals = len(g.texts) - len(answered)
+        assert refusals <= people

@@ -89,7 +89,7 @@ async def test_a_button_is_routed_to_its_own_command() -> None:
 async def test_help_lists_additional_commands() -> None:
     async with gateway() as g:
         with_shop(g)
-        await g.take(CommandInvoked("c1", direct(), ADA, "help", ""))
+        await g.take(CommandInvoked("c1", direct(), ADA, "help", "more"))
         assert "/buy" in g.texts[0]
         assert "Buy a kite" in g.texts[0]
 

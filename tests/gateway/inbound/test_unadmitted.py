@@ -1,6 +1,7 @@
 """The reply to strangers, and the person who sends the owner code."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -15,20 +16,31 @@ from gateway.message import (
     ReactionChanged,
 )
 from gateway.pairing.admissions import TRIES_PER_MINUTE, OwnerCodes
-from gateway.pairing.requests import ROOM_HINT
+from gateway.pairing.requests import (
+    HINTS_PER_MINUTE,
+    MAKE_CODE,
+    NO_OWNER,
+    ROOM_HINT,
+    SEND_CODE,
+    STILL_WAITING,
+)
 from gateway.people import Role
-from gateway.policy.access import AccessPolicy
+from gateway.policy.access import AccessPolicy, RolePolicy
 from gateway.policy.invocation import InvocationPolicy
 from gateway.policy.pairing_codes import NEW_CODE_AFTER, OWNER_CODE_VALID, new_owner_code
 from gateway.ports import Capabilities
 from gateway.ports.admissions import OwnerCode
 from gateway.stores.admissions import SqlAdmissions
 from gateway.turn.services import Policies
+from tests.support.databases import sqlite_database
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, message, place, received
 
-APPROVED = Policies(access=AccessPolicy(admission="approved"))
+OWNED = RolePolicy(owners=frozenset({"boss"}))
+APPROVED = Policies(access=AccessPolicy(admission="approved"), roles=OWNED)
+UNOWNED = Policies(access=AccessPolicy(admission="approved"))
 OWNERS = Policies(access=AccessPolicy(admission="owners"))
+PLAIN_MAKE_CODE = MAKE_CODE.english.replace("`", "")
 EPHEMERAL = Capabilities(ephemeral=True, max_buttons=5)
 CODE = re.compile(r"[A-Z0-9]{3}-[A-Z0-9]{3}-[A-Z0-9]{3}")
 HOLDS_WORDS = ("inbox", "turns", "usage", "waiting_turns", "conversation_notes")
@@ -60,10 +72,12 @@ async def test_many_messages_of_a_stranger_bring_one_code() -> None:
         for number in range(100):
             await g.take(received("hello?", message_id=f"m{number}", author="eve"))
             await g.clock.advance(1.0)
-        assert len(g.texts) == 1
+        assert len(g.texts) == 2
+        assert g.texts[1] == STILL_WAITING.english
         await g.clock.advance(NEW_CODE_AFTER.total_seconds())
         await g.take(received("hello?", message_id="later", author="eve"))
-        assert len(set(g.texts)) == 2
+        await g.take(received("hello?", message_id="after", author="eve"))
+        assert len(set(g.texts)) == len(g.texts) == 3
         assert await nothing_is_kept(g)
 
 
@@ -82,8 +96,8 @@ async def test_no_command_works_for_a_stranger(name: str) -> None:
         event = received(f"/{name} ABC", author="eve")
         await g.take(CommandInvoked("e1", direct("eve"), event.message.author, name))
         await g.take(event)
-        assert len(g.texts) == 1
         assert CODE.search(g.texts[0])
+        assert g.texts[1:] in ([], [STILL_WAITING.english])
         assert await nothing_is_kept(g)
 
 
@@ -149,8 +163,93 @@ async def test_a_room_cannot_make_the_bot_send_many_hints() -> None:
         assert len(g.texts) == 10
 
 
-async def test_with_admission_owners_a_stranger_gets_no_answer() -> None:
+async def test_the_second_message_is_answered_once_also_after_a_restart(tmp_path: Path) -> None:
+    database = sqlite_database(str(tmp_path / "parley.db"))
+    await database.start()
+    try:
+        for start in range(3):
+            async with gateway(policies=APPROVED, database=database) as g:
+                if not start:
+                    await g.take(received("hi", message_id="m", author="eve"))
+                await g.take(received("hi?", message_id=f"m{start}", author="eve"))
+                assert g.texts.count(STILL_WAITING.english) == (start == 0)
+    finally:
+        await database.stop()
+
+
+async def test_a_crowd_of_strangers_gets_few_second_answers() -> None:
+    async with gateway(policies=APPROVED) as g:
+        for number in range(2 * HINTS_PER_MINUTE):
+            for again in range(5):
+                id_ = f"m{number}-{again}"
+                await g.take(received("hi", message_id=id_, author=f"eve{number}"))
+        assert g.texts.count(STILL_WAITING.english) <= HINTS_PER_MINUTE
+
+
+async def test_a_rejected_person_hears_nothing() -> None:
+    async with gateway(policies=APPROVED) as g:
+        await g.take(received("hi", author="eve"))
+        assert g.services.pairing is not None
+        (request,) = await g.services.pairing.waiting("default")
+        await g.services.pairing.reject(request, "test")
+        await g.clock.advance(120)
+        await g.take(received("hi", message_id="m2", author="eve"))
+        await g.take(received("hi", message_id="m3", author="eve"))
+        assert len(g.texts) == 1
+
+
+async def test_without_an_owner_people_are_told_what_to_send() -> None:
+    """Each of them twice an hour, and again once the program shows a code."""
+    async with gateway(policies=UNOWNED) as g:
+        author = message(author="ada").author
+        await g.take(CommandInvoked("e1", direct("ada"), author, "start"))
+        assert g.texts == [f"{NO_OWNER.english} {PLAIN_MAKE_CODE}"]
+        code = await owner_code(g)
+        for number in range(5):
+            await g.take(received("hello", message_id=f"m{number}", author="ada"))
+        assert g.texts[1:] == [f"{NO_OWNER.english} {SEND_CODE.english}"] * 2
+        assert await g.rows("pairing_requests") == 0
+        await g.take(received(f"my code is {code.code}.", message_id="m6", author="ada"))
+        assert "you are the owner" in g.texts[-1]
+        await g.take(received("hi", message_id="m7", author="eve"))
+        assert CODE.search(g.texts[-1])
+        assert not g.model.requests
+
+
+async def test_an_expired_or_exhausted_owner_code_is_not_announced() -> None:
     async with gateway(policies=OWNERS) as g:
+        await owner_code(g)
+        await g.clock.advance(OWNER_CODE_VALID.total_seconds())
+        await g.take(received("hello", author="ada"))
+        assert g.texts == [f"{NO_OWNER.english} {PLAIN_MAKE_CODE}"]
+
+
+async def test_a_crowd_without_an_owner_gets_few_answers() -> None:
+    async with gateway(policies=UNOWNED) as g:
+        for number in range(5 * HINTS_PER_MINUTE):
+            await g.take(received("hi", message_id=f"m{number}", author=f"eve{number}"))
+        assert len(g.texts) <= HINTS_PER_MINUTE
+
+
+async def test_a_sentence_with_an_owner_code_in_a_room_voids_it() -> None:
+    async with gateway(policies=OWNERS) as g:
+        code = await owner_code(g)
+        said = f"is {code.code} the code?"
+        await g.take(received(said, author="ada", at=place("C1")))
+        await g.take(received(code.code, message_id="m2", author="ada"))
+        assert await SqlAdmissions(g.database).owners() == frozenset()
+
+
+async def test_two_codes_in_a_sentence_are_no_attempt() -> None:
+    async with gateway(policies=OWNERS) as g:
+        code = await owner_code(g)
+        said = f"{new_owner_code()} or {code.code}"
+        await g.take(received(said, author="ada"))
+        assert await SqlAdmissions(g.database).owners() == frozenset()
+
+
+async def test_with_admission_owners_a_stranger_gets_no_answer() -> None:
+    async with gateway(policies=replace(OWNERS, roles=OWNED)) as g:
         await g.take(received("hello", author="eve"))
         assert g.texts == []
         assert g.traces[0].decisions[0].reason == "owners_only"

@@ -1,11 +1,12 @@
 """An installation speaks the languages of Parley and those that its operator adds."""
 
+import threading
 from pathlib import Path
 
 import pytest
 
 from gateway.languages.installed import LanguageError, LanguagePolicy, Languages, Worded
-from gateway.text import DAYS, SECONDS, text, verbatim
+from gateway.text import DAYS, SECONDS, Language, text, verbatim
 from tests.support.for_each import for_each
 
 DANISH = """
@@ -89,3 +90,19 @@ def test_a_damaged_file_is_refused_with_its_place(
 def test_words_of_people_are_no_part_of_a_pattern() -> None:
     languages = Languages(LanguagePolicy())
     assert languages.named("de").shown(verbatim("{count} day")) == "{count} day"
+
+
+async def test_a_catalogue_is_read_in_a_thread_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading one takes the processor for tens of milliseconds."""
+    languages, threads = Languages(LanguagePolicy()), list[int]()
+    read = Languages._loaded
+
+    def noted(self: Languages, name: str) -> Language:
+        threads.append(threading.get_ident())
+        return read(self, name)
+
+    monkeypatch.setattr(Languages, "_loaded", noted)
+    for _ in range(2):
+        assert (await languages.loaded("de")).code == "de"
+    assert len(threads) == 1
+    assert threads[0] != threading.get_ident()

@@ -7,14 +7,16 @@ from gateway.message import Place
 from gateway.pairing.admissions import KEPT_SECONDS
 from gateway.pairing.requests import Pairing
 from gateway.people import PersonId, Principal
-from gateway.policy.access import AccessPolicy
+from gateway.policy.access import AccessPolicy, RolePolicy
 from gateway.ports.memory import NoMemory
 from gateway.stores.admissions import SqlAdmissions
 from gateway.turn.services import Policies
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import received
 
-APPROVED = Policies(access=AccessPolicy(admission="approved"))
+APPROVED = Policies(
+    access=AccessPolicy(admission="approved"), roles=RolePolicy(owners=frozenset({"boss"}))
+)
 
 
 @dataclass

@@ -14,6 +14,7 @@ from gateway.policy.pairing_codes import (
     CODE_GROUPS,
     CODE_VALID,
     CODES_PER_HOUR,
+    MAX_SENTENCE,
     MAX_WAITING,
     MAX_WAITING_IN_ACCOUNT,
     NEW_CODE_AFTER,
@@ -28,6 +29,7 @@ from gateway.policy.pairing_codes import (
     new_pairing_code,
     owner_code_in,
     pairing_code_in,
+    pairing_code_within,
 )
 from tests.support.messages import AT
 
@@ -52,7 +54,37 @@ def test_a_code_is_recognised_in_every_typed_form(written: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "hello", "OWNER", "OWNER-AAAA-AAAA", "my code is {}", "{} please", "{0} {0}"]
+    "sentence",
+    [
+        "my code is {}",
+        "Here: {}.",
+        "({})",
+        "`{}` please",
+        "{0}, again {0}",
+        "код:{}",
+        "コードは{}です",
+    ],
+)
+def test_a_code_is_found_within_a_sentence(sentence: str) -> None:
+    code, owner = new_pairing_code(), new_owner_code()
+    assert owner_code_in(sentence.format(owner.lower())) == owner.replace("-", "")
+    assert pairing_code_within(sentence.format(code)) == code.replace("-", "")
+    assert pairing_code_within(sentence.format(owner)) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "hello",
+        "OWNER",
+        "OWNER-AAAA-AAAA",
+        "the owner need that made",
+        "is it x{}?",
+        "{}-AAAA",
+        "{} OWNER-ACDE-FGHJ-KMNP",
+        "{} " + "a" * MAX_SENTENCE,
+    ],
 )
 def test_other_texts_are_not_owner_codes(text: str) -> None:
     assert owner_code_in(text.format(new_owner_code())) == ""

@@ -18,23 +18,29 @@ from gateway.ports import Capabilities, ModelMessage, ModelRequest, ToolCall, To
 from gateway.turn.services import Policies
 from tests.support.gateway import gateway
 from tests.support.immutable import force
-from tests.support.messages import direct, place, received
+from tests.support.messages import AT, direct, place, received
 
 ONE = Policies(
     limits=RateLimits(user_per_minute=1, channel_per_minute=20, workspace_per_minute=100)
+)
+TOMORROW = (
+    "It begins again in 15 hours (2026-11-22 00:00 UTC). Until then I do not answer questions."
+)
+NEXT_MONTH = (
+    "It begins again in 9 days (2026-12-01 00:00 UTC). Until then I do not answer questions."
 )
 THREADS = Capabilities(answers_open_threads=True, joins_threads=True, ephemeral=True)
 
 
 def test_a_limit_states_whole_seconds_and_is_announced_once_in_that_time() -> None:
-    refusal = refusal_for(Decision("limits", False, "user_limit", retry_after=41.2))
+    refusal = refusal_for(Decision("limits", False, "user_limit", retry_after=41.2), AT)
     assert refusal is not None
     assert str(refusal.text) == "That was too much in a short time. Please ask again in 42 seconds."
     assert refusal.quiet_for == timedelta(seconds=42)
 
 
 def test_a_limit_that_ends_immediately_is_still_announced_once_for_a_while() -> None:
-    refusal = refusal_for(Decision("limits", False, "user_limit", retry_after=0.1))
+    refusal = refusal_for(Decision("limits", False, "user_limit", retry_after=0.1), AT)
     assert refusal is not None
     assert str(refusal.text).endswith("in 1 second.")
     assert refusal.quiet_for == timedelta(seconds=10)
@@ -43,20 +49,23 @@ def test_a_limit_that_ends_immediately_is_still_announced_once_for_a_while() -> 
 @pytest.mark.parametrize(
     ("reason", "words"),
     [
-        ("user_per_day", "Your budget for my answers is used up. It resets tomorrow (UTC)."),
+        ("user_per_day", f"Your budget for my answers is used up. {TOMORROW}"),
         (
             "no_price",
             str(NO_PRICE),
         ),
-        ("user_per_month", "Your budget for my answers is used up. It resets next month."),
+        (
+            "user_per_month",
+            f"Your budget for my answers is used up. {NEXT_MONTH}",
+        ),
         (
             "workspace_per_day",
-            "This workspace's budget for my answers is used up. It resets tomorrow (UTC).",
+            f"This workspace's budget for my answers is used up. {TOMORROW}",
         ),
     ],
 )
 def test_a_budget_refusal_names_the_account_and_the_end(reason: str, words: str) -> None:
-    refusal = refusal_for(Decision("budget", False, reason))
+    refusal = refusal_for(Decision("budget", False, reason), AT)
     assert refusal is not None
     assert str(refusal.text) == words
 
@@ -86,7 +95,7 @@ def test_a_shared_limit_names_the_accounts(
     reason: str, at: Place, linked: bool, words: str
 ) -> None:
     decision = Decision("limits", False, reason, retry_after=9)
-    refusal = refusal_for(decision, sharing_of(decision, at, linked=linked))
+    refusal = refusal_for(decision, AT, sharing_of(decision, at, linked=linked))
     assert refusal is not None
     assert str(refusal.text).endswith(words)
 
@@ -104,14 +113,14 @@ def test_a_shared_budget_names_the_accounts(
     reason: str, at: Place, linked: bool, words: str
 ) -> None:
     decision = Decision("budget", False, reason)
-    refusal = refusal_for(decision, sharing_of(decision, at, linked=linked))
+    refusal = refusal_for(decision, AT, sharing_of(decision, at, linked=linked))
     assert refusal is not None
     assert words in str(refusal.text)
 
 
 @pytest.mark.parametrize("stage", ["access", "loop_guard", "identity"])
 def test_other_refusals_are_silent(stage: str) -> None:
-    assert refusal_for(Decision(stage, False, "whatever")) is None
+    assert refusal_for(Decision(stage, False, "whatever"), AT) is None
 
 
 async def test_threads_opened_by_a_person_do_not_repeat_the_refusal() -> None:

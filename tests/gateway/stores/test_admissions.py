@@ -205,6 +205,19 @@ async def test_the_sender_of_the_owner_code_becomes_owner(store: SqlAdmissions) 
     assert await store.unnotified_admissions(10) == []
 
 
+async def test_an_owner_code_waits_until_it_is_used_expired_or_void(store: SqlAdmissions) -> None:
+    assert not await store.owner_code_waits(AT)
+    await store.put_owner_code(CODE, hash_code(CODE.code))
+    assert await store.owner_code_waits(AT)
+    assert not await store.owner_code_waits(CODE.until)
+    for _ in range(MAX_WRONG_OWNER_CODES):
+        await store.claim(BOB, new_owner_code(), AT)
+    assert not await store.owner_code_waits(AT)
+    await store.put_owner_code(CODE, hash_code(CODE.code))
+    await store.claim(ADA, CODE.code, AT)
+    assert not await store.owner_code_waits(AT)
+
+
 async def test_an_owner_code_is_used_once(store: SqlAdmissions) -> None:
     await store.put_owner_code(CODE, hash_code(CODE.code))
     claims = await asyncio.gather(*(store.claim(one, CODE.code, AT) for one in (ADA, BOB)))

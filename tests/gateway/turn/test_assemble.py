@@ -25,6 +25,7 @@ from gateway.ports import (
 )
 from gateway.ports.memory import AnswerFooter, Caller, NoMemory, TurnMemory
 from gateway.ports.prompt_blocks import KnowledgeItem, MissingPart, PromptParts
+from gateway.text import Text
 from gateway.turn.context import summary
 from gateway.turn.context.token_budgets import figures_in
 from gateway.turn.prompt import MEMORY_MISSING
@@ -65,11 +66,11 @@ class Remembers(NoMemory):
         self.asked.append(question)
         return self._items
 
-    async def tell_later(self, sentence: str) -> None:
+    async def tell_later(self, sentence: Text) -> None:
         """Do nothing; these tests do not need it."""
 
     async def finish(
-        self, answer: str, tools_used: Sequence[str], without: Sequence[str] = ()
+        self, answer: str, tools_used: Sequence[str], without: Sequence[Text] = ()
     ) -> AnswerFooter:
         return AnswerFooter()
 

@@ -12,6 +12,7 @@ from gateway.message import Button, MessageEdited, Place
 from gateway.people import PersonId
 from gateway.ports.memory import REDACTION_NOTICE, AnswerFooter, Caller, NoTools
 from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
+from gateway.text import Text
 from gateway.turn.memory import MAX_NOTED, ranks_of
 from tests.support.gateway import Gateway, gateway
 from tests.support.immutable import force
@@ -25,8 +26,8 @@ class Diary:
     askers: list[Caller] = field(default_factory=list)
     finished: list[tuple[str, Sequence[str]]] = field(default_factory=list)
     after: AnswerFooter = field(default_factory=AnswerFooter)
-    later: list[str] = field(default_factory=list)
-    without: list[Sequence[str]] = field(default_factory=list)
+    later: list[Text] = field(default_factory=list)
+    without: list[Sequence[Text]] = field(default_factory=list)
     edits: list[tuple[str, str]] = field(default_factory=list)
     broken: bool = False
     failures: int = 0
@@ -50,11 +51,11 @@ class Diary:
     async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
         return ()
 
-    async def tell_later(self, sentence: str) -> None:
+    async def tell_later(self, sentence: Text) -> None:
         self.later.append(sentence)
 
     async def finish(
-        self, answer: str, tools_used: Sequence[str], without: Sequence[str] = ()
+        self, answer: str, tools_used: Sequence[str], without: Sequence[Text] = ()
     ) -> AnswerFooter:
         if self.failures:
             self.failures -= 1
@@ -177,7 +178,7 @@ async def test_with_memory_off_nobody_is_asked_to_store_anything() -> None:
     ],
 )
 async def test_a_note_about_a_secret_waits_if_the_room_has_no_private_messages(
-    said: str, later: tuple[str, Sequence[str]], fails: bool
+    said: str, later: tuple[str, Sequence[Text]], fails: bool
 ) -> None:
     def broken(_: object) -> str:
         raise RuntimeError("model")
@@ -187,7 +188,7 @@ async def test_a_note_about_a_secret_waits_if_the_room_has_no_private_messages(
         g.model.reply = broken if fails else g.model.reply
         await g.take(received(f"hello, {said}", at=place(), mentions_bot=True))
         (waiting,) = diary.later
-        assert waiting.startswith(later[0])
+        assert waiting.english.startswith(later[0])
         assert diary.without == ([] if fails else [later[1]])
         assert not any("did not store" in text for text in g.texts)
         await g.take(received(said, message_id="m2"))

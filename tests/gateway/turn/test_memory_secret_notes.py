@@ -5,7 +5,7 @@ import pytest
 
 from gateway.authorship import Material
 from gateway.policy.history_redaction import redact_for_history, redact_messages
-from gateway.ports.memory import AnswerFooter
+from gateway.ports.memory import ShownFooter
 from gateway.turn.memory import LEFT_OUT, REMOVED, noted, secret_note
 
 ROW = "Zm9vYmFyYmF6cXV4" * 5
@@ -66,15 +66,15 @@ def test_nothing_is_reported_for_ordinary_text(text: str) -> None:
 
 
 def test_the_line_is_below_the_notes_of_memory() -> None:
-    assert noted(AnswerFooter("_Noted._"), REMOVED).note == f"_Noted._\n{REMOVED}"
-    assert noted(AnswerFooter(), REMOVED).note == REMOVED
-    assert noted(AnswerFooter("_Noted._"), "").note == "_Noted._"
+    assert noted(ShownFooter("_Noted._"), REMOVED).note == f"_Noted._\n{REMOVED}"
+    assert noted(ShownFooter(), REMOVED).note == REMOVED
+    assert noted(ShownFooter("_Noted._"), "").note == "_Noted._"
 
 
 def test_the_line_is_shown_also_where_undo_is_typed() -> None:
-    answer = noted(AnswerFooter("_Noted._", typed="_Noted · /undo mem-1_"), LEFT_OUT)
+    answer = noted(ShownFooter("_Noted._", typed="_Noted · /undo mem-1_"), LEFT_OUT)
     assert answer.typed == f"_Noted · /undo mem-1_\n{LEFT_OUT}"
-    assert noted(AnswerFooter("_Noted._"), LEFT_OUT).typed == ""
+    assert noted(ShownFooter("_Noted._"), LEFT_OUT).typed == ""
 
 
 def test_a_repeated_letter_is_stored() -> None:

@@ -80,12 +80,12 @@ async def test_a_pool_and_a_share_of_a_project_need_a_project(stage: Stage) -> N
     ada, agent = await stage.agents.request("ada"), await stage.agents.agent("ada")
     with pytest.raises(BadInput) as raised:
         await stage.pools.create_pool(ada, "auth", PROJECT)
-    assert str(raised.value) == NO_PROJECT
+    assert str(raised.value) == NO_PROJECT.english
     pool = await stage.agents.pool("ada", agent)
     memory = await stage.agents.remember("ada", "The jar is green")
     with pytest.raises(BadInput) as raised:
         await stage.pools.share_memory(ada, pool.id, memory, agent.id, PROJECT)
-    assert str(raised.value) == NO_PROJECT
+    assert str(raised.value) == NO_PROJECT.english
 
 
 async def test_a_share_of_a_project_is_read_where_the_reader_chose_that_project(

@@ -42,7 +42,7 @@ async def test_it_is_read_by_nobody_until_an_operator_approves(agents: Agents) -
     (item,) = await waiting(agents)
     assert item.record.content == TEXT
     assert item.record.provenance.agent == own.id
-    assert "telegram:main:ada" in item.reason
+    assert "telegram:main:ada" in item.reason.english
     result = await (await operator(agents)).review.approve(item.id)
     assert (result.outcome, result.code) == (Outcome.STORED, "shared")
     (entry,) = await agents.entries("bob", pool, reader)

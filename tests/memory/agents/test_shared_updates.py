@@ -116,7 +116,7 @@ async def test_an_update_of_an_earlier_version_is_a_conflict(scene: Scene) -> No
     late = await scene.update("ada", OTHER)
     assert (late.outcome, late.version) == (UpdateOutcome.CONFLICT, 2)
     assert (late.text, late.own_text) == (NEW, OTHER)
-    assert "Merge" in late.reason
+    assert "Merge" in late.reason.english
     assert (await scene.update("ada", OTHER, 2)).version == 3
     noted = [one["operation"] for one in scene.agents.noted("pool_operation")]
     assert noted[-3:] == ["update", "update_conflict", "update"]

@@ -370,4 +370,4 @@ async def test_the_memories_of_all_places_count_towards_a_plan(memory: MemorySta
     assert (await memory.remember("The red bridge is long.")).outcome is Outcome.STORED
     refused = await memory.remember("The lamp is green.")
     assert (refused.outcome, refused.code) == (Outcome.REFUSED, "quota")
-    assert "14" in refused.reason
+    assert "14" in refused.reason.english

@@ -8,9 +8,10 @@ import pytest
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput
 from gateway.immutable import replace
-from gateway.message import Reply
+from gateway.message import Reply, button_in
 from gateway.people import Role
 from gateway.ports.memory import GivenFile
+from gateway.text import ENGLISH
 from memory.commands import memories, texts
 from memory.commands.command_set import SPECS
 from memory.model.record import Draft, Kind
@@ -66,7 +67,7 @@ async def test_forget_asks_and_only_the_caller_can_answer() -> None:
         question = await say(rig, "/forget Luna")
         assert "Luna" in question.markdown
         refused = await press(rig, question, "Forget", "bob")
-        assert refused.markdown == texts.NOT_ASKED
+        assert refused.markdown == texts.NOT_ASKED.english
         assert refused.leaves_buttons
         assert (await press(rig, question, "Forget")).markdown == "I deleted 1 item."
         assert "no longer open" in (await press(rig, question, "Forget")).markdown
@@ -89,7 +90,9 @@ async def test_forget_deletes_pending_memories_too() -> None:
         question = await say(rig, "/forget Rome")
         assert (await press(rig, question, "Forget")).markdown == "I deleted 1 item."
         assert await ada.review.waiting() == []
-        assert (await say(rig, "/forget Rome")).markdown == texts.NOTHING_TO_FORGET
+        again = (await say(rig, "/forget Rome")).markdown
+        assert texts.NOTHING_TO_FORGET.english in again
+        assert "`/privacy erase`" in again
 
 
 async def test_forget_can_be_cancelled_and_accepts_an_id() -> None:
@@ -114,6 +117,28 @@ async def test_privacy_shows_exports_and_erases_data() -> None:
         surely = await press(rig, await say(rig, "/privacy erase"), "Erase")
         assert "erased" in (await press(rig, surely, "Yes")).markdown
         assert "nothing" in (await say(rig, "/memories")).markdown
+
+
+@pytest.mark.parametrize(
+    "topic", ["everything", "All of it!", "everything you know about me", "alles über mich", "全部"]
+)
+async def test_to_forget_everything_is_the_erasure(topic: str) -> None:
+    async with memory_rig() as rig:
+        await say(rig, "/remember I prefer tabs")
+        asked = await say(rig, f"/forget {topic}")
+        assert "everything" in asked.markdown
+        assert "`/forget my old address`" in asked.markdown
+        surely = await press(rig, asked, "Erase")
+        assert "I prefer tabs" in (await say(rig, "/memories")).markdown, "two presses erase"
+        assert "erased" in (await press(rig, surely, "Yes")).markdown
+        assert "nothing" in (await say(rig, "/memories")).markdown
+
+
+@pytest.mark.parametrize("topic", ["all hands meeting", "everything at work", "me", "I know"])
+async def test_a_subject_is_not_everything(topic: str) -> None:
+    async with memory_rig() as rig:
+        await say(rig, "/remember everything at work is about the all hands meeting")
+        assert not (await say(rig, f"/forget {topic}")).markdown.startswith("Erase")
 
 
 async def bring(rig: Rig, data: bytes | None, name: str = "ada", problem: str = "") -> Reply:
@@ -206,7 +231,7 @@ async def test_every_button_fits_the_narrowest_platform() -> None:
         erase = await say(rig, "/privacy erase")
         replies = (await say(rig, "/forget dog"), erase, await press(rig, erase, "Erase"))
         shown = [button for reply in replies for button in reply.buttons]
-        shown += keep_buttons(waiting.review_id)
+        shown += [button_in(ENGLISH, one) for one in keep_buttons(waiting.review_id)]
         assert len(shown) == 8
         assert all(len(button.label) <= 20 for button in shown)
         assert all(len(button.value.encode()) <= 64 for button in shown)
@@ -214,15 +239,15 @@ async def test_every_button_fits_the_narrowest_platform() -> None:
 
 def test_every_kind_of_personal_data_has_a_readable_name() -> None:
     assert {table.name for table in TABLES} <= set(texts.KINDS)
-    assert texts.counted([("people_links", 2)]) == "- links with your other accounts: 2"
-    assert texts.counted([]) == "Nothing."
+    assert texts.stored_rows([("people_links", 2)]).english == "- links with your other accounts: 2"
+    assert texts.stored_rows([]).english == "Nothing."
 
 
 async def test_a_search_without_results_does_not_claim_an_empty_memory() -> None:
     async with memory_rig() as rig:
         await rig.commands.run("remember", "I prefer tabs", rig.caller("ada"))
         reply = await rig.commands.run("memories", "giraffe", rig.caller("ada"))
-        assert reply.markdown == texts.NOT_FOUND
+        assert reply.markdown == texts.NOT_FOUND.english
 
 
 async def test_an_undo_repeated_after_a_failure_undoes_nothing_else(
@@ -244,7 +269,7 @@ async def test_an_undo_repeated_after_a_failure_undoes_nothing_else(
         caller = rig.caller("ada")
         with pytest.raises(StoreUnavailable):
             await rig.commands.run("undo", "", caller)
-        assert memories.TAKEN_BACK in (await rig.commands.run("undo", "", caller)).markdown
+        assert memories.TAKEN_BACK.english in (await rig.commands.run("undo", "", caller)).markdown
         shown = (await say(rig, "/memories")).markdown
         assert "Rome" in shown
         assert "tabs" not in shown

@@ -99,7 +99,7 @@ async def test_all_words_of_a_topic_are_required(rig: Rig) -> None:
     assert "moon" not in question.markdown
     assert (await press(rig, question, "Forget")).markdown == "I deleted 1 item."
     assert await remembered(rig) == {"my dog likes snow", "Luna is a moon too"}
-    assert (await say(rig, "/forget dog moon")).markdown == texts.NOTHING_WITH_ALL
+    assert texts.NOTHING_WITH_ALL.english in (await say(rig, "/forget dog moon")).markdown
 
 
 async def test_conversations_and_waiting_turns_are_forgotten_too(
@@ -173,10 +173,12 @@ async def test_a_question_is_valid_once_for_its_person_in_its_place(rig: Rig) ->
     value = question.buttons[0].value
     for name, at in (("bob", DIRECT), ("ada", ROOM)):
         refused = await rig.commands.press(value, rig.caller(name, at=at))
-        assert (refused.markdown, refused.leaves_buttons) == (texts.NOT_ASKED, True)
+        assert (refused.markdown, refused.leaves_buttons) == (texts.NOT_ASKED.english, True)
     assert await remembered(rig) == {"Luna is my dog"}
     both = await asyncio.gather(*(rig.commands.press(value, rig.caller("ada")) for _ in range(2)))
-    assert sorted(one.markdown for one in both) == sorted(["I deleted 1 item.", texts.CLOSED])
+    assert sorted(one.markdown for one in both) == sorted(
+        ["I deleted 1 item.", texts.CLOSED.english]
+    )
 
 
 async def test_a_forged_question_or_page_shows_and_deletes_nothing(rig: Rig) -> None:
@@ -193,7 +195,7 @@ async def test_a_forged_question_or_page_shows_and_deletes_nothing(rig: Rig) -> 
     ):
         assert "I deleted" not in (await rig.commands.press(value, rig.caller("ada"))).markdown
     page = await rig.commands.press(f"memory:shown:{request}:1", rig.caller("bob"))
-    assert page.markdown == texts.NOT_ASKED
+    assert page.markdown == texts.NOT_ASKED.english
     assert await remembered(rig) == {"Luna is my dog"}
 
 
@@ -213,7 +215,7 @@ async def test_all_pages_are_shown_and_deleted_together(rig: Rig) -> None:
     assert [one.label for one in page.buttons] == ["Forget 23", "First 1-10", "Cancel"]
     assert (await press(rig, page, "Forget 23")).markdown == "I deleted 23 items."
     assert not any("Luna" in text for text in await remembered(rig))
-    assert (await press(rig, page, "First")).markdown == texts.CLOSED
+    assert (await press(rig, page, "First")).markdown == texts.CLOSED.english
 
 
 async def test_a_page_shows_existing_items_only(rig: Rig) -> None:
@@ -226,7 +228,7 @@ async def test_a_page_shows_existing_items_only(rig: Rig) -> None:
     await handle.erasure.delete([oldest.id])
     page = await press(rig, page, "Next")
     assert "00x" not in page.markdown
-    assert texts.CHANGED_ITEM in page.markdown
+    assert texts.CHANGED_ITEM.english in page.markdown
     text = (await press(rig, page, "Forget 11")).markdown
     assert text.startswith("I deleted 10 items.")
 
@@ -269,7 +271,7 @@ async def test_in_a_room_only_texts_of_that_room_are_shown(rig: Rig) -> None:
     private = await rig.commands.run("forget", "Luna", rig.caller("ada", at=ROOM))
     assert "guards" in private.markdown
     assert "my dog" not in private.markdown
-    assert texts.FORGET_IN_ROOM in private.markdown
+    assert texts.FORGET_IN_ROOM.english in private.markdown
 
 
 async def test_in_a_room_without_private_messages_no_other_text_is_shown(rig: Rig) -> None:
@@ -286,10 +288,10 @@ async def test_in_a_room_without_private_messages_no_other_text_is_shown(rig: Ri
 
     before_others = await forget(alone=False)
     assert ("guards" in before_others, "my dog" in before_others) == (True, False)
-    assert texts.FORGET_IN_ROOM in before_others
+    assert texts.FORGET_IN_ROOM.english in before_others
     everything = await forget(alone=True)
     assert ("guards" in everything, "my dog" in everything) == (True, True)
-    assert texts.FORGET_IN_ROOM not in everything
+    assert texts.FORGET_IN_ROOM.english not in everything
 
 
 async def test_the_audit_records_the_deletion_without_content(rig: Rig) -> None:
@@ -308,17 +310,17 @@ async def test_the_history_of_other_people_is_never_searched(
     await conversations.append(
         KEY, [StoredTurn("b1", "user", "Luna of Bob", at, "telegram:main:bob")]
     )
-    assert (await say(rig, "/forget Luna")).markdown == texts.NOTHING_TO_FORGET
+    assert texts.NOTHING_TO_FORGET.english in (await say(rig, "/forget Luna")).markdown
     result = await rig.memory.for_principal(rig.caller("bob"))
     assert len((await result.erasure.matches("Luna")).items) == 1
 
 
 async def test_a_soul_that_contains_the_topic_is_reported_and_not_changed(rig: Rig) -> None:
     await say(rig, "/soul Call my dog Luna by her name.")
-    assert texts.IN_SOUL in (await say(rig, "/forget Luna")).markdown
+    assert texts.IN_SOUL.english in (await say(rig, "/forget Luna")).markdown
     await say(rig, "/remember Luna is my dog")
-    assert texts.IN_SOUL in (await say(rig, "/forget dog Luna")).markdown
-    assert texts.IN_SOUL not in (await say(rig, "/forget tabs")).markdown
+    assert texts.IN_SOUL.english in (await say(rig, "/forget dog Luna")).markdown
+    assert texts.IN_SOUL.english not in (await say(rig, "/forget tabs")).markdown
 
 
 @pytest.mark.parametrize("alone", [False, True])
@@ -384,7 +386,7 @@ async def test_a_question_sent_in_private_is_answered_there(rig: Rig, asked_at: 
     for name, at in (("bob", direct), ("ada", CLOSED)):
         for value in (page, yes):
             refused = await rig.commands.press(value, rig.caller(name, at=at))
-            assert refused.markdown == texts.NOT_ASKED
+            assert refused.markdown == texts.NOT_ASKED.english
     turned = await rig.commands.press(page, rig.caller("ada", at=direct))
     assert "Luna is my dog" in turned.markdown
     reply = await rig.commands.press(yes, rig.caller("ada", at=direct))
@@ -395,15 +397,19 @@ LIST = tuple(range(1, 24))
 
 
 def labels(number: int, room: int, size: int = 10) -> tuple[str, ...]:
-    return tuple(one.label for one in page_of(LIST, number, size).turnings(room))
+    return tuple(one.label.english for one in page_of(LIST, number, size).turnings(room))
 
 
 def test_every_item_is_on_exactly_one_page() -> None:
     pages = [page_of(LIST, number) for number in (1, 2, 3)]
     assert [one for page in pages for one in page.items] == list(LIST)
-    assert [page.label for page in pages] == ["1-10 of 23", "11-20 of 23", "21-23 of 23"]
-    assert page_of(LIST[:21], 3).label == "21 of 21"
-    assert page_of((), 1).label == "0 of 0"
+    assert [page.heading.english for page in pages] == [
+        "Forget this? (1-10 of 23)",
+        "Forget this? (11-20 of 23)",
+        "Forget this? (21-23 of 23)",
+    ]
+    assert page_of(LIST[:21], 3).heading.english == "Forget this? (21 of 21)"
+    assert page_of((), 1).heading.english == "Forget this?"
 
 
 @pytest.mark.parametrize(("wanted", "got"), [(0, 1), (-5, 1), (4, 3), (10**9, 3)])
@@ -430,7 +436,7 @@ def test_one_page_or_no_buttons_give_no_paging() -> None:
 
 def test_labels_fit_the_narrowest_platform() -> None:
     many = page_of(range(10**9), 10**7)
-    assert all(len(one.label) <= 20 for one in many.turnings(2))
+    assert all(len(one.label.english) <= 20 for one in many.turnings(2))
 
 
 async def test_a_failure_of_the_store_leaves_the_question_open(
@@ -443,7 +449,7 @@ async def test_a_failure_of_the_store_leaves_the_question_open(
     value = next(one.value for one in question.buttons if one.label.startswith("Forget"))
     with pytest.raises(StoreUnavailable):
         await rig.commands.press(value, pressed)
-    assert (await press(rig, question, "Forget")).markdown == texts.CLOSED
+    assert (await press(rig, question, "Forget")).markdown == texts.CLOSED.english
     assert (await rig.commands.press(value, pressed)).markdown == "I deleted 1 item."
     assert await remembered(rig) == set()
 

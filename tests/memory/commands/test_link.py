@@ -9,7 +9,7 @@ from gateway.people import Audience
 from gateway.ports.memory import Caller
 from memory.commands.link import expired
 from memory.service.links import LINK_VALID
-from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig
+from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig, notice_in_english
 
 DISCORD = Place("discord", "main", "dm", Audience.DIRECT)
 SLACK = Place("slack", "second", "dm", Audience.DIRECT)
@@ -170,7 +170,7 @@ async def test_an_expired_confirmation_ends_the_request_and_both_are_told() -> N
         (request,) = await rig.links.expire()
         notices = expired(request)
         assert {notice.person for notice in notices} == {ada.person, bob.person}
-        assert all("was not completed" in notice.markdown for notice in notices)
+        assert all("was not completed" in notice_in_english(notice).markdown for notice in notices)
         await code_of(ada)
         await rig.clock.advance(LINK_VALID.total_seconds())
         (offered,) = await rig.links.expire()

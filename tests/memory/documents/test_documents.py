@@ -102,7 +102,7 @@ async def test_a_member_proposes_the_bible_to_the_operators(rig: Rig, way: Input
         await ada.review.approve(result.review_id)
     (pending,) = await (await operator(rig)).review.waiting()
     assert (pending.id, pending.target) == (result.review_id, "bible")
-    assert pending.reason == "Only operators can change it."
+    assert pending.reason.english == "Only operators can change it."
     await (await operator(rig)).review.approve(pending.id)
     assert (await rig.documents(ada.access)).bible == "We sell coffee."
     with pytest.raises(ParleyError):
@@ -141,7 +141,7 @@ async def test_an_injection_written_by_the_model_waits_for_the_owner(rig: Rig) -
     assert (await rig.documents(ada.access)).soul == ""
     (pending,) = await (await rig.handle("ada")).review.waiting()
     assert pending.target == "soul"
-    assert "instruction" in pending.reason
+    assert "instruction" in pending.reason.english
     bob = await rig.handle("bob")
     assert await bob.review.waiting() == []
     with pytest.raises(ParleyError):
@@ -264,7 +264,7 @@ async def test_only_the_program_writes_the_heartbeat(rig: Rig, role: Role) -> No
 async def test_secrets_are_removed_and_the_person_is_told(rig: Rig) -> None:
     ada = await rig.handle("ada")
     result = await ada.documents.write("soul", f"My token is {TOKEN}, be short.")
-    assert any("removed" in notice for notice in result.notices)
+    assert any("removed" in notice.english for notice in result.notices)
     soul = (await rig.documents(ada.access)).soul
     assert TOKEN not in soul
     assert "[SECRET_REDACTED]" in soul
@@ -290,7 +290,9 @@ async def test_a_document_beyond_its_length_is_shortened_with_a_note(rig: Rig) -
     result = await ada.documents.write("soul", "be short " * 2_000)
     assert result.version is not None
     assert 9_990 < len(result.version.content) <= 10_000
-    assert result.notices == (f"I shortened it to {len(result.version.content)} characters.",)
+    assert tuple(one.english for one in result.notices) == (
+        f"I shortened it to {len(result.version.content)} characters.",
+    )
     exact = await ada.documents.write("soul", "be short, " * 1_000)
     assert exact.version is not None
     assert exact.notices == (nearly_full(exact.version.content),)

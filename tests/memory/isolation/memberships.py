@@ -59,7 +59,9 @@ class Memberships(Acting):
         try:
             question = self.run(there, "link", code)
         except BadInput as refusal:
-            limited = TOO_MANY_TRIES in str(refusal)  # codes of the own account count as wrong ones
+            limited = TOO_MANY_TRIES.english in str(
+                refusal
+            )  # codes of the own account count as wrong ones
             assert limited or not self.world.may_link(here.who, there.who)
             return None
         assert self.world.may_link(here.who, there.who)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
 from gateway.authorship import Authorship, Material, without_quotations
+from gateway.text import ENGLISH
 from memory.model.outcome import Outcome
 from memory.model.record import Draft, Kind, Scope
 from memory.transfer.exporter import personal_file
@@ -43,7 +44,7 @@ class Writing(Acting):
             self.hold(scene, caller, word, "memory", scope, str(answer["id"]))
         elif answer.get("status") == "waiting_for_the_person":
             self.hold(scene, caller, word, "waiting", scope, "?")
-        after = self.do(turn.finish(f"Well: {text}", ["memory_store"]))
+        after = self.do(turn.finish(f"Well: {text}", ["memory_store"])).shown(ENGLISH)
         self.hold(scene, caller, word, "turn", Scope.USER)
         response = self.said(after.note)
         assert response <= {word}, "a footer speaks of this turn only"
@@ -78,7 +79,7 @@ class Writing(Acting):
         assert not answer.get("success"), "what somebody else wrote was stored at once"
         if answer.get("status") == "waiting_for_the_person":
             self.hold(scene, caller, word, "waiting", scope, "?")
-        after = self.do(turn.finish("Fine.", ["memory_store"]))
+        after = self.do(turn.finish("Fine.", ["memory_store"])).shown(ENGLISH)
         if not by_sight:
             self.hold(scene, caller, word, "turn", Scope.USER)
         assert self.said(after.note) <= {word}
@@ -96,7 +97,7 @@ class Writing(Acting):
         assert not answer.get("success"), "what somebody else wrote was stored at once"
         if answer.get("status") == "waiting_for_the_person":
             self.hold(scene, caller, word, "waiting", scope, "?")
-        after = self.do(turn.finish("Fine.", ["memory_store"]))
+        after = self.do(turn.finish("Fine.", ["memory_store"])).shown(ENGLISH)
         assert self.said(after.note) <= {word}
 
     @rule(scene=scenes)
@@ -132,7 +133,7 @@ class Writing(Acting):
         turn = self.do(self.rig.remembrance.turn(caller))
         content = f"Here it says {word}."
         answer = self.call(turn, "update_customer_brain", {"target": document, "content": content})
-        after = self.do(turn.finish("Done.", ["update_customer_brain"]))
+        after = self.do(turn.finish("Done.", ["update_customer_brain"])).shown(ENGLISH)
         assert not self.said(after.note)
         scope = Scope.USER if document == "soul" else Scope.PROJECT
         if answer.get("success"):

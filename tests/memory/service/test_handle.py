@@ -84,7 +84,7 @@ async def test_a_secret_is_redacted_and_the_person_is_told() -> None:
         result = await ada.write.remember(Draft(f"The deploy key is {KEY} for staging", Kind.FACT))
         assert "[SECRET_REDACTED]" in result.content
         assert KEY not in result.content
-        assert any("secret" in notice for notice in result.notices)
+        assert any("secret" in notice.english for notice in result.notices)
         assert "secret_redacted" in rig.noted.actions()
 
 
@@ -147,7 +147,7 @@ async def test_a_long_memory_is_shortened_with_a_note() -> None:
         result = await ada.write.remember(Draft("The garden has roses. " * 80, Kind.FACT))
         assert result.outcome is Outcome.STORED
         assert len(result.content) <= 1_000
-        assert any("1000" in notice for notice in result.notices)
+        assert any("1000" in notice.english for notice in result.notices)
 
 
 async def test_the_refusal_of_a_plan_is_the_specified_one() -> None:
@@ -157,7 +157,7 @@ async def test_the_refusal_of_a_plan_is_the_specified_one() -> None:
             assert (await ada.write.remember(Draft(text, Kind.FACT))).outcome is Outcome.STORED
         result = await ada.write.remember(Draft("Collects stamps", Kind.FACT))
         assert result.outcome is Outcome.REFUSED
-        assert result.reason == (
+        assert result.reason.english == (
             "Memory limit reached (3/3). Upgrade to Pro for up to 15 memories."
         )
         (oldest, *_) = await ada.read.search(Filter(text="dog"))

@@ -8,6 +8,7 @@ from gateway.errors import BadInput
 from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience, Role
+from gateway.text import NO_TEXT
 from memory.model.scope import RequestScope
 from memory.service.people import SESSION_LIMITS, People, ProjectRules
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, memory_rig
@@ -85,8 +86,8 @@ async def test_a_departed_person_loses_the_project_and_is_told_once() -> None:
         await at_home(rig, "bob")
         await rig.people.left(rig.tenant, ROOM, "discord:main:ada")
         home = await start_turn(rig, at=AT_HOME)
-        assert (home.project, "You are not in" in home.notice) == ("", True)
-        assert (await start_turn(rig, at=AT_HOME)).notice == ""
+        assert (home.project, "You are not in" in home.notice.english) == ("", True)
+        assert (await start_turn(rig, at=AT_HOME)).notice == NO_TEXT
         assert not await rig.people.reaches(home, PROJECT)
         assert (await start_turn(rig, "bob", AT_HOME)).project == PROJECT
         await at_home(rig)
@@ -127,7 +128,7 @@ async def test_a_platform_without_an_answer_denies_access_and_keeps_the_choice()
         await at_home(rig)
         rig.members.silent.add(("discord:main:ada", PROJECT))
         home = await start_turn(rig, at=AT_HOME)
-        assert (home.project, "does not say" in home.notice) == ("", True)
+        assert (home.project, "does not say" in home.notice.english) == ("", True)
         with pytest.raises(BadInput, match="cannot confirm that you are in"):
             await rig.people.choose_project(home, "1")
         rig.members.silent.clear()

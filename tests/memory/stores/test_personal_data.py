@@ -7,6 +7,7 @@ import pytest
 
 from db import Statement
 from gateway.immutable import replace
+from gateway.text import verbatim
 from memory.model.record import Embedding, Record, Scope
 from memory.ports.memories import MemoryStore
 from memory.ports.people import LinkSide, PersonalDataStore
@@ -43,7 +44,7 @@ async def filled(
         await store(memories, own, by)
         shared = record(f"shared by {person}", person, scope=Scope.PROJECT, project="p")
         await store(memories, shared, by)
-        await reviews.add(by, ReviewItem(f"r-{person}", _other(own), "hedged", AT))
+        await reviews.add(by, ReviewItem(f"r-{person}", _other(own), verbatim("hedged"), AT))
         await brain.write(by, "soul", f"soul of {person}", person, AT)
         await brain.write(by, "bible", f"bible by {person}", person, AT)
         await session(people, "t", person, "c", AT)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gateway.text import verbatim
 from memory.model.record import Scope, Tier
 from memory.ports.memories import MemoryStore
 from memory.ports.people import PersonCount
@@ -34,7 +35,7 @@ async def test_everybody_with_stored_data_is_counted_in_the_order_of_ids(
     await store(memories, record("said more", tier=Tier.EPISODIC))
     shared = record("for all", BOB, scope=Scope.GLOBAL)
     await store(memories, shared, operator())
-    await reviews.add(access(), ReviewItem("r1", record("maybe", id="m"), "hedged", AT))
+    await reviews.add(access(), ReviewItem("r1", record("maybe", id="m"), verbatim("hedged"), AT))
     await people.turn_memory("t", EVE, False)
     await brain.write(access(ZOE), "soul", "Zoe's", ZOE, AT)
     results = [PersonCount(ZOE, 0, 0, 0), PersonCount(EVE, 0, 0, 0), PersonCount(ADA, 2, 1, 1)]

@@ -5,8 +5,10 @@ from datetime import timedelta
 
 import pytest
 
+from db.statements import Statement
 from gateway.errors import BadInput
 from gateway.immutable import replace
+from gateway.text import text, verbatim
 from memory.model.record import Record, Scope
 from memory.ports.people import PersonalDataStore
 from memory.service.deletion_topics import items_about
@@ -23,10 +25,13 @@ def personal(engine: Engine) -> PersonalDataStore:
     return SqlMemoryPersonalData(engine)
 
 
+HEDGED = text("It says how things may be, not how they are.")
+
+
 def pending(number: int = 0, kept: Record | None = None, target: str = "") -> ReviewItem:
     kept = kept or record(f"maybe “{number}” 🙂", id=f"mem-{number}")
     return ReviewItem(
-        f"r{number}", kept, "hedged", AT, ("bounds",), ("grounding", "é"), target=target
+        f"r{number}", kept, HEDGED, AT, ("bounds",), ("grounding", "é"), target=target
     )
 
 
@@ -40,7 +45,7 @@ async def test_the_owner_sees_pending_memories_oldest_first(reviews: ReviewStore
 
 async def test_any_text_can_be_pending(reviews: ReviewStore) -> None:
     strange = pending(kept=record("nul \0 and half \ud800 of a pair"))
-    await reviews.add(access(), replace(strange, reason="\0 \ud800"))
+    await reviews.add(access(), replace(strange, reason=verbatim("\0 \ud800")))
     result = (await reviews.waiting(access(), 1))[0]
     assert result.record.content == "nul \ufffd and half \ufffd of a pair"
 
@@ -98,7 +103,7 @@ async def test_the_text_of_a_decided_memory_is_deleted(
     assert taken is not None
     assert taken.record == kept
     (entry,) = await reviews.history(access(), 1)
-    assert (entry.id, entry.record.id, entry.reason, entry.note) == ("r1", kept.id, "hedged", "no")
+    assert (entry.id, entry.record.id, entry.reason, entry.note) == ("r1", kept.id, HEDGED, "no")
     answer = str(entry) + str(await personal.export("t", [ADA]))
     assert "a word of it" not in answer
     assert "telling" not in answer
@@ -197,3 +202,22 @@ async def test_operators_learn_which_projects_have_proposals(reviews: ReviewStor
     assert await reviews.proposed(operator(), []) == {"": 1}
     assert await reviews.proposed(access(project="p"), ["p", "q"]) == {}
     assert await reviews.proposed(operator(tenant="u"), ["p", "q"]) == {}
+
+
+async def test_a_reason_is_stored_to_be_read_in_any_language(reviews: ReviewStore) -> None:
+    named = text("It may replace “{text}”.", text=verbatim('I like "tea"'))
+    await reviews.add(access(), replace(pending(), reason=named))
+    (waiting,) = await reviews.waiting(access(), 1)
+    assert waiting.reason == named
+
+
+@pytest.mark.parametrize("stored", ["It may contain a key.", "", '{"type":"sentence", "msgid"'])
+async def test_the_reason_of_an_earlier_version_stays_as_it_is(
+    engine: Engine, reviews: ReviewStore, personal: PersonalDataStore, stored: str
+) -> None:
+    await reviews.add(access(), pending())
+    change = Statement("UPDATE memory_reviews SET reason = :reason")
+    await engine.change(change, {"reason": stored})
+    (waiting,) = await reviews.waiting(access(), 1)
+    assert waiting.reason == verbatim(stored)
+    assert stored in str(await personal.export("t", [ADA]))

@@ -16,6 +16,7 @@ from gateway.ports.memory import WaitingTurn
 from gateway.ports.work_guard import Quarantined, WorkOwner
 from gateway.stores.quarantine import QuarantineStore
 from gateway.stores.unit_of_work import put_waiting_turn
+from gateway.text import verbatim
 from memory.model.record import Record, Tier
 from memory.model.scope import RequestScope
 from memory.ports.memories import MemoryStore
@@ -72,7 +73,7 @@ async def test_the_row_contains_text_of_the_person_only_in_the_message(
         *("the project", "the conversation", "ses-1", ("m1",)),
         words=("WORDS",),
         shows_private=True,
-        notice="NOTICE",
+        notice=verbatim("NOTICE"),
     )
     text = TurnText(request, "the message", "the answer", True, "the material")
     await put(engine, waiting_turn("turn-1", text, access()))

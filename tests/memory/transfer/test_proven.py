@@ -257,7 +257,9 @@ async def test_lines_of_other_tables_are_reported(rig: Rig) -> None:
     file, count = await personal_file(await rig.handle())
     answer = await taken_in(ada, file)
     assert len(answer) == count
-    left = {one.reason.partition(":")[0] for one in answer if one.outcome is LineOutcome.LEFT}
+    left = {
+        one.reason.english.partition(":")[0] for one in answer if one.outcome is LineOutcome.LEFT
+    }
     assert {"brain_documents", "memory_sessions"} <= left
     assert {one.outcome for one in answer} == {LineOutcome.KNOWN, LineOutcome.LEFT}
     odd = b'{"format":"parley-memory","version":1}\n{"table":["x"]}\n{"table":"x"}\n[1]\n' + (
@@ -280,5 +282,5 @@ async def test_a_replaced_memory_is_imported_with_a_valid_signature_only(rig: Ri
     old = {"content": "Works at Initech", "superseded_by": new_id()}
     file = b"".join(json.dumps(line).encode() + b"\n" for line in (header, old))
     (answer,) = await taken_in(ada, file)
-    assert (answer.outcome, "newer" in answer.reason) == (LineOutcome.REFUSED, True)
+    assert (answer.outcome, "newer" in answer.reason.english) == (LineOutcome.REFUSED, True)
     assert await records(ada) == {}

@@ -276,13 +276,13 @@ async def test_the_write_path_applies_to_every_line(tmp_path: Path) -> None:
         by_line = {t.line: t for t in answer}
         assert by_line[4].outcome is LineOutcome.WAITING
         assert by_line[5].outcome is LineOutcome.REFUSED
-        assert [by_line[n].reason for n in (6, 7, 8, 9)] == [
+        assert [by_line[n].reason.english for n in (6, 7, 8, 9)] == [
             "it belongs to a project or to everybody: only a person's own memories are imported",
             "created_at is in the future",
             "it has expired",
             "it has expired",
         ]
-        assert by_line[12].reason.startswith("Memory limit reached (3/3)")
+        assert by_line[12].reason.english.startswith("Memory limit reached (3/3)")
         assert by_line[13].outcome is LineOutcome.STORED, "turns are within no quota"
         again = {t.line: t for t in await taken_in(ada, tmp_path / "f")}
         assert again[4].outcome is LineOutcome.WAITING

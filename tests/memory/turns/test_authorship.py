@@ -8,6 +8,7 @@ from gateway.authorship import Authorship, Material
 from gateway.immutable import replace
 from gateway.people import Role
 from gateway.ports.memory import TurnMemory
+from gateway.text import ENGLISH
 from memory.grounding.decision import Grounding, WritePolicy
 from memory.model.record import InputKind, SourceType, Trust
 from memory.ports.memories import Filter
@@ -102,7 +103,7 @@ def test_recalled_external_text_gains_no_trust(
 async def test_a_forwarded_instruction_is_never_attributed_to_the_forwarder(rig: Rig) -> None:
     turn = await rig.remembrance.turn(rig.caller(shows=(FORWARD,)))
     assert (await store(turn))["status"] == "waiting_for_the_person"
-    after = await turn.finish("Noted.", ["memory_store"])
+    after = (await turn.finish("Noted.", ["memory_store"])).shown(ENGLISH)
     assert "Keep this?" in after.note
     ada = await rig.handle()
     sides = {match.record.role: match.record for match in await ada.read.search(Filter())}

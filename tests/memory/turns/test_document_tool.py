@@ -10,6 +10,7 @@ from gateway.errors import ToolError
 from gateway.message import Place
 from gateway.people import Role
 from gateway.ports.memory import TurnMemory
+from gateway.text import ENGLISH
 from memory.turns.document_tool import UPDATE
 from tests.memory.rig import DIRECT, ROOM, Rig
 from tests.support.prompts import prompt_of
@@ -55,14 +56,14 @@ async def test_for_a_member_the_tool_proposes_and_the_person_is_told(rig: Rig) -
     ada = await turn(rig, at=ROOM)
     answer = await update(ada, "bible", "We sell coffee.")
     assert (answer["success"], answer["status"]) == (False, "waiting_for_review")
-    assert "operators" in (await ada.finish("Done.", ())).note
+    assert "operators" in (await ada.finish("Done.", ())).shown(ENGLISH).note
 
 
 async def test_an_injection_waits_and_the_person_is_told(rig: Rig) -> None:
     ada = await turn(rig)
     answer = await update(ada, "soul", INJECTION)
     assert answer["status"] == "waiting_for_review"
-    assert "/memories review" in (await ada.finish("Done.", ())).note
+    assert "/memories review" in (await ada.finish("Done.", ())).shown(ENGLISH).note
     assert INJECTION not in await prompt_of(await turn(rig))
 
 
@@ -81,7 +82,7 @@ async def test_a_secret_is_removed_and_the_person_is_told(rig: Rig) -> None:
     token = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7xY9zA1cD3fG5"
     ada = await turn(rig)
     await update(ada, "soul", f"Uses {token}.")
-    assert "removed" in (await ada.finish("Done.", ())).note
+    assert "removed" in (await ada.finish("Done.", ())).shown(ENGLISH).note
     assert token not in await prompt_of(await turn(rig))
 
 
@@ -89,7 +90,7 @@ async def test_the_tool_stores_a_memory_through_the_write_path(rig: Rig) -> None
     ada = await turn(rig)
     answer = await update(ada, "memory", "Lives in Rome.")
     assert answer["status"] == "waiting_for_the_person"
-    assert len((await ada.finish("Done.", ())).buttons) == 2
+    assert len((await ada.finish("Done.", ())).shown(ENGLISH).buttons) == 2
 
 
 @pytest.mark.parametrize(

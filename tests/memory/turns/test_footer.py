@@ -11,7 +11,8 @@ from gateway.errors import BadInput, NotFound
 from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Role
-from gateway.ports.memory import AnswerFooter
+from gateway.ports.memory import ShownFooter
+from gateway.text import ENGLISH
 from memory.model.outcome import Outcome
 from memory.ports.memories import Filter
 from memory.service.people import MAX_WAITING_NOTICES
@@ -32,7 +33,7 @@ async def after(
     alone: bool = True,
     soul: str = "",
     role: Role = Role.MEMBER,
-) -> AnswerFooter:
+) -> ShownFooter:
     """Return the footer of the answer to a message of which the model stores every sentence."""
     caller = rig.caller(name, at=at, says=". ".join(says), role=role)
     turn = await rig.remembrance.turn(replace(caller, alone=alone))
@@ -41,7 +42,7 @@ async def after(
         await turn.tools.call("memory_store", stored)
     if soul:
         await turn.tools.call("update_customer_brain", {"target": "soul", "content": soul})
-    return await turn.finish("ok", [])
+    return (await turn.finish("ok", [])).shown(ENGLISH)
 
 
 async def undo(rig: Rig, value: str = "", name: str = "ada", at: Place = DIRECT) -> str:

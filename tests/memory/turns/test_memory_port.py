@@ -6,6 +6,7 @@ import pytest
 
 from gateway.errors import ToolError
 from gateway.people import Role
+from gateway.text import ENGLISH
 from memory.model.record import CONFIDENCE, Draft, Kind, Tier, Trust
 from memory.ports.memories import Filter
 from memory.turns.footer import KEEP
@@ -64,7 +65,7 @@ async def test_an_unquoted_memory_is_asked_about_below_the_answer() -> None:
         call = {"type": "fact", "content": "Lives in Rome"}
         answer = json.loads(await turn.tools.call("memory_store", call))
         assert answer["status"] == "waiting_for_the_person"
-        after = await turn.finish("Hello!", ["memory_store"])
+        after = (await turn.finish("Hello!", ["memory_store"])).shown(ENGLISH)
         assert "Lives in Rome" in after.note
         assert after.buttons[0].value.startswith(KEEP)
         assert all(len(button.value.encode()) <= 64 for button in after.buttons)

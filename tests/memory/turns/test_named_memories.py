@@ -5,6 +5,7 @@ import json
 import pytest
 
 from gateway.authorship import Material
+from gateway.text import ENGLISH
 from memory.model.record import Draft, Kind, Tier, short_id
 from memory.ports.memories import Filter
 from memory.turns.arguments import ShownIds
@@ -67,7 +68,7 @@ async def test_a_contradiction_with_the_id_of_a_memory_replaces_it(
         answer = await store(
             turn, tool, content="x", quote=new, supersedes=short_id(kept.memory_id)
         )
-        after = await turn.finish("Noted.", [tool])
+        after = (await turn.finish("Noted.", [tool])).shown(ENGLISH)
         if answer["success"]:
             assert f"It replaces “{old}”" in after.note
         else:
@@ -84,7 +85,7 @@ async def test_a_contradiction_without_an_id_replaces_or_asks(old: str, new: str
         await (await rig.handle("ada")).write.remember(Draft(old, Kind.PREFERENCE))
         turn = await turn_of(rig, new)
         await store(turn, content="x", quote=new)
-        after = await turn.finish("Noted.", ["memory_store"])
+        after = (await turn.finish("Noted.", ["memory_store"])).shown(ENGLISH)
         if after.buttons[0].label == "Replace":
             await rig.commands.press(after.buttons[0].value, rig.caller("ada"))
         assert await current(rig) == [new]
@@ -98,7 +99,7 @@ async def test_a_memory_about_another_subject_is_not_replaced_by_its_id() -> Non
         turn = await turn_of(rig, text)
         answer = await store(turn, content="x", quote=text, supersedes=kept.memory_id)
         assert answer["status"] == "waiting_for_the_person"
-        after = await turn.finish("Noted.", ["memory_store"])
+        after = (await turn.finish("Noted.", ["memory_store"])).shown(ENGLISH)
         assert "It may replace “I am allergic to penicillin”" in after.note
         assert [one.label for one in after.buttons] == ["Replace", "Keep both", "Keep the old one"]
         assert await current(rig) == ["I am allergic to penicillin"]

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from gateway.text import ENGLISH
 from memory.model.outcome import Outcome
 from memory.model.plans import BUILT_IN, refusal_of
 from memory.model.record import Draft, InputKind, Kind
@@ -25,7 +26,7 @@ async def call(rig: Rig, tool: str, **fields: str) -> tuple[dict[str, object], s
     turn = await rig.remembrance.turn(rig.caller(says="Good morning"))
     await turn.prompt_parts()
     answer: dict[str, object] = json.loads(await turn.tools.call(tool, fields))
-    return answer, (await turn.finish("All right.", (tool,))).note
+    return answer, (await turn.finish("All right.", (tool,))).shown(ENGLISH).note
 
 
 @pytest.mark.parametrize(
@@ -66,7 +67,7 @@ async def test_a_replacement_needs_no_room(free_rig: Rig) -> None:
     assert answer["status"] == "waiting_for_the_person"
     ada = await free_rig.handle()
     (waiting,) = await ada.review.waiting()
-    assert (await ada.review.approve(waiting.id, keep_both=True)).reason == FULL
+    assert (await ada.review.approve(waiting.id, keep_both=True)).reason.english == FULL
     assert (await ada.review.approve(waiting.id)).outcome is Outcome.STORED
     assert await ada.read.count() == 3
 
@@ -78,7 +79,7 @@ async def test_keep_is_refused_if_the_plan_became_full_after_the_question(free_r
     (waiting,) = await ada.review.waiting()
     await ada.write.remember(Draft("Plays the violin", Kind.FACT))
     refused = await ada.review.approve(waiting.id)
-    assert (refused.outcome, refused.reason) == (Outcome.REFUSED, FULL)
+    assert (refused.outcome, refused.reason.english) == (Outcome.REFUSED, FULL)
     assert [one.id for one in await ada.review.waiting()] == [waiting.id]
 
 
@@ -104,7 +105,7 @@ async def test_a_person_is_not_asked_about_a_doubtful_text_that_cannot_be_kept(
     await fill(free_rig)
     ada = await free_rig.handle()
     refused = await ada.write.remember(Draft(f"{doubtful.content}, says Bea", Kind.FACT))
-    assert (refused.outcome, refused.reason) == (Outcome.REFUSED, FULL)
+    assert (refused.outcome, refused.reason.english) == (Outcome.REFUSED, FULL)
 
 
 async def test_the_limit_of_a_plan_binds_what_an_agent_stores(free_rig: Rig) -> None:
@@ -113,11 +114,11 @@ async def test_the_limit_of_a_plan_binds_what_an_agent_stores(free_rig: Rig) -> 
     result = await free_rig.path.write(
         ada.request, ada.access, Draft("Collects stamps", Kind.FACT), InputKind.ASSISTANT
     )
-    assert (result.outcome, result.code, result.reason) == (Outcome.REFUSED, "quota", FULL)
+    assert (result.outcome, result.code, result.reason.english) == (Outcome.REFUSED, "quota", FULL)
 
 
 @pytest.mark.parametrize(("plan", "limit"), [("free", 3), ("pro", 15)])
 def test_the_refusals_of_the_built_in_plans_begin_with_the_numbers(plan: str, limit: int) -> None:
     assert BUILT_IN[plan].memories == limit
     said = refusal_of(BUILT_IN[plan], limit)
-    assert said.startswith(f"Memory limit reached ({limit}/{limit}). ")
+    assert said.english.startswith(f"Memory limit reached ({limit}/{limit}). ")

@@ -3,6 +3,7 @@ person said. People, imports and decisions are not limited."""
 
 import json
 
+from gateway.text import ENGLISH
 from memory.model.outcome import Outcome
 from memory.model.record import Draft, Kind
 from memory.ports.memories import Filter
@@ -21,7 +22,7 @@ async def store(rig: Rig, says: str, **arguments: str) -> tuple[dict[str, object
     turn = await rig.remembrance.turn(rig.caller(says=says))
     fields = {"type": "preference", "content": says, "quote": says} | arguments
     answer: dict[str, object] = json.loads(await turn.tools.call("memory_store", fields))
-    saved = (await turn.finish("All right.", ("memory_store",))).note
+    saved = (await turn.finish("All right.", ("memory_store",))).shown(ENGLISH).note
     return answer, saved
 
 
@@ -71,7 +72,10 @@ async def test_a_person_replaces_without_limit_and_a_new_session_may_again(rig: 
     for thing in THINGS[MOST:]:
         await ada.write.remember(Draft(f"My {thing} is red.", Kind.PREFERENCE))
         kept = await ada.write.remember(Draft(f"My {thing} is green now.", Kind.PREFERENCE))
-        assert (kept.outcome, "It replaces" in kept.replacement_notice) == (Outcome.STORED, True)
+        assert (kept.outcome, "It replaces" in kept.replacement_notice.english) == (
+            Outcome.STORED,
+            True,
+        )
     await rig.clock.advance(31 * 60)
     await store(rig, "My tea box is red.")
     await store(rig, "My tea box is green now.")

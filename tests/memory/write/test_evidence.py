@@ -91,4 +91,4 @@ async def test_further_fields_are_cleaned_and_bounded(rig: Rig) -> None:
     for wrong in ({"a": "x" * 10_001}, deep, {str(n): n for n in range(101)}, {"a": b"x"}):
         refused = await ada.write.remember(Draft("Owns a boat", Kind.FACT, evidence=wrong))
         assert (refused.outcome, refused.code) == (Outcome.REFUSED, "out_of_bounds")
-        assert "evidence" in refused.reason
+        assert "evidence" in refused.reason.english

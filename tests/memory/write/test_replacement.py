@@ -3,8 +3,9 @@ asked."""
 
 import pytest
 
+from gateway.text import ENGLISH, text, verbatim
 from memory.grounding.decision import Grounding, WritePolicy
-from memory.model.outcome import Outcome, WriteResult
+from memory.model.outcome import STORED, Outcome, WriteResult
 from memory.model.record import Draft, Kind
 from memory.ports.memories import Filter
 from memory.turns.footer import footer_of
@@ -59,7 +60,7 @@ async def test_the_old_preference_is_superseded_and_the_person_is_told() -> None
         handle = await rig.handle("ada", says=text)
         result = await handle.write.infer(Draft("Prefers spaces", Kind.PREFERENCE, quote=text))
         assert result.outcome is Outcome.STORED
-        assert result.notices == (
+        assert tuple(one.english for one in result.notices) == (
             f"I now remember “{text}”. It replaces “I prefer tabs over spaces”.",
         )
         assert [match.record.content for match in await ada.read.search(Filter())] == [text]
@@ -73,8 +74,8 @@ async def test_a_pending_memory_replaces_nothing_and_names_what_it_would_replace
         handle = await rig.handle("ada", says=text)
         result = await handle.write.infer(Draft("Prefers spaces", Kind.PREFERENCE, quote=text))
         assert (result.outcome, result.notices) == (Outcome.REVIEW, ())
-        assert result.reason.endswith("It would replace “I prefer tabs over spaces”.")
-        note = footer_of((result,))
+        assert result.reason.english.endswith("It would replace “I prefer tabs over spaces”.")
+        note = footer_of((result,)).shown(ENGLISH)
         assert [button.label for button in note.buttons] == [
             "Replace",
             "Keep both",
@@ -91,15 +92,16 @@ async def test_a_pending_memory_does_not_keep_the_text_that_it_would_replace() -
         handle = await rig.handle("ada", says=text)
         await handle.write.infer(Draft("Prefers spaces", Kind.PREFERENCE, quote=text))
         (item,) = await handle.review.waiting()
-        assert item.reason.endswith("It would replace “I prefer tabs over spaces”.")
+        assert item.reason.english.endswith("It would replace “I prefer tabs over spaces”.")
         assert await ada.erasure.delete([old.memory_id])
         (item,) = await handle.review.waiting()
-        assert "tabs over spaces" not in f"{item.reason} {item.record.content}"
+        assert "tabs over spaces" not in f"{item.reason.english} {item.record.content}"
 
 
 def test_a_note_with_underscores_stays_one_italic_line() -> None:
-    result = WriteResult(Outcome.STORED, "stored", "Stored.", notices=("It replaces “a_b *c*”.",))
-    assert footer_of((result,)).note == "_It replaces “a\\_b \\*c\\*”._"
+    replaces = text("It replaces “{text}”.", text=verbatim("a_b *c*"))
+    result = WriteResult(Outcome.STORED, "stored", STORED, notices=(replaces,))
+    assert footer_of((result,)).shown(ENGLISH).note == "_It replaces “a\\_b \\*c\\*”._"
 
 
 @pytest.mark.parametrize("both", [True, False])

@@ -28,7 +28,7 @@ async def test_a_possible_secret_is_asked_about() -> None:
         ada = await rig.handle("ada")
         digits = "3f9a7c1e5b2d8046" + "a1c3e5f7092b4d6880ff12ab"
         result = await ada.write.remember(Draft(f"the value is {digits}", Kind.FACT))
-        assert (result.outcome, result.reason) == (
+        assert (result.outcome, result.reason.english) == (
             Outcome.REVIEW,
             "It may contain a password or a key.",
         )

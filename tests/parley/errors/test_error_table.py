@@ -106,10 +106,10 @@ async def test_a_project_that_nobody_chose_is_one_case(ada: Faces) -> None:
     ]
     assert {(one.status, one.code) for one in answers} == {(409, "no_project")}
     assert await ada.page("/memory/lines/add", document="bible", text="x", based_on="0") == 409
-    assert await ada.chat("/bible We sell tea.") == NO_PROJECT
-    assert await ada.resource("memory://documents/bible") == NO_PROJECT
+    assert await ada.chat("/bible We sell tea.") == NO_PROJECT.english
+    assert await ada.resource("memory://documents/bible") == NO_PROJECT.english
     told = await ada.tool("update_customer_brain", target="bible", content="We sell tea.")
-    assert told == NO_PROJECT
+    assert told == NO_PROJECT.english
     assert "project" in await ada.tool("create_pool", name="tea", scope="PROJECT")
 
 

@@ -71,7 +71,7 @@ async def test_the_configured_plan_applies(tmp_path: Path) -> None:
     async with app(tmp_path, plans={"default": "free"}) as opened:
         results = [await remember(opened, f"Owns boat number {number}") for number in range(4)]
     assert [result.outcome for result in results] == [Outcome.STORED] * 3 + [Outcome.REFUSED]
-    assert results[-1].reason.startswith("Memory limit reached (3/3).")
+    assert results[-1].reason.english.startswith("Memory limit reached (3/3).")
 
 
 def test_a_person_can_have_a_plan_of_their_own() -> None:

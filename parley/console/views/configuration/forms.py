@@ -40,6 +40,7 @@ FORMS: Final[Mapping[Page, tuple[FormGroup, ...]]] = {
             "Who the assistant is",
             assistant__name="Name",
             assistant__persona="Persona",
+            assistant__disclosure="Tell people that it is a program",
         ),
         _group(
             "When it answers",

@@ -9,7 +9,7 @@ from gateway.people import Role
 from gateway.ports.action import Input, Output
 from gateway.ports.rights import in_person, to_read
 from memory.actions.documents import PlanOut
-from memory.commands.texts import KINDS
+from memory.commands.texts import kind_of_rows
 from memory.model.record import Record
 from memory.service.handle import MemoryHandle
 from memory.text.display import quoted
@@ -121,7 +121,7 @@ async def _shown(viewer: Viewer, handle: MemoryHandle, problem: str = "") -> Dat
         person=viewer.person,
         linked=tuple(sorted(viewer.persons - {viewer.person})),
         kinds=tuple(
-            KindOut(name=name, label=KINDS.get(name, name.replace("_", " ")), count=count)
+            KindOut(name=name, label=kind_of_rows(name).english, count=count)
             for name, count in counts[:MAX_KINDS]
         ),
         plan=await plan_of(handle),

@@ -257,7 +257,7 @@ async def _changed(
             raise
         shown = await _shown(viewer, services, handle, problem=str(error), text=text, of=document)
         raise RefusedWithResult(error.code, str(error), result=shown) from None
-    return await _shown(viewer, services, handle, said=outcome_text(document, written))
+    return await _shown(viewer, services, handle, said=outcome_text(document, written).english)
 
 
 async def choose_project(
@@ -314,7 +314,7 @@ def _document(
         characters=len(content),
         most=MAX_DOCUMENT,
         warn_from=NEARLY_FULL,
-        warning=nearly_full(content),
+        warning=nearly_full(content).english,
         may_write=document == "soul" or handle.access.operates,
         author=on.author_of(handle, version) if version else None,
         at=version.at if version else None,

@@ -145,11 +145,12 @@ async def _replaced(
     result = await handle.write.remember(draft)
     if result.outcome is Outcome.STORED:
         newer = await _record(viewer, handle, result.memory_id)
-        notices = " ".join((said, *result.notices[: -1 if result.replacement_notice else None]))
+        own = result.notices[: -1 if result.replacement_notice else None]
+        notices = " ".join((said, *(one.english for one in own)))
         return await _shown(viewer, services, handle, newer, params.project, said=notices)
     if result.outcome is Outcome.REVIEW:
         return await _shown(
-            viewer, services, handle, record, params.project, said=result.reason, waits=True
+            viewer, services, handle, record, params.project, said=result.reason.english, waits=True
         )
     page = await _shown(
         viewer, services, handle, record, params.project, problem=_refusal(result), text=text
@@ -158,7 +159,7 @@ async def _replaced(
 
 
 def _refusal(result: WriteResult) -> str:
-    return kept(replace(result, notices=()))
+    return kept(replace(result, notices=())).english
 
 
 async def _record(viewer: Viewer, handle: MemoryHandle, memory_id: str) -> Record:

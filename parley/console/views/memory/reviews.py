@@ -158,7 +158,7 @@ async def approve_as(
         result = await on.approve_as(call, on.ApproveAs(id=params.id, text=text))
     except NotKept as refused:
         raise await _refused(viewer, services, call.handle, params.id, refused, text) from None
-    said = APPROVED_OTHERWISE if result.outcome is Outcome.STORED else result.reason
+    said = APPROVED_OTHERWISE if result.outcome is Outcome.STORED else result.reason.english
     return await _shown(viewer, services, call.handle, said=said)
 
 
@@ -178,7 +178,7 @@ async def _refused(
     text: str = "",
 ) -> RefusedWithResult:
     """Return the refusal whose page keeps the text."""
-    problem = kept(replace(refused.result, notices=()))
+    problem = kept(replace(refused.result, notices=())).english
     page = await _shown(viewer, services, handle, refused=id_, problem=problem, text=text)
     return RefusedWithResult(refused.code, problem, refused.where, result=page)
 
@@ -228,7 +228,7 @@ async def _waiting(
             entry=memory_out(viewer, handle, record, text, now),
             target=on.target_of(one) or "memory",
             label=LABELS.get(one.target, ""),
-            reason=one.reason,
+            reason=one.reason.english,
             checks=one.failed[:20],
             since=one.submitted_at,
             replaces=bool(one.record.supersedes) and not one.target,
@@ -255,7 +255,7 @@ def _decided(viewer: Viewer, handle: MemoryHandle, one: ReviewItem) -> PastDecis
         target=on.target_of(one) or "memory",
         kind=record.kind,
         of=record.of,
-        reason=one.reason,
+        reason=one.reason.english,
         note=one.note,
         since=one.submitted_at,
         at=one.decided_at,

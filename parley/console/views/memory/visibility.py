@@ -92,7 +92,7 @@ async def choose(viewer: Viewer, services: ConsoleServices, params: ChoiceForm) 
     given = {name: value == "on" for name, value in params.model_dump().items() if value}
     await on.choose(await services.call_of(viewer), on.ChoicesBody(**given))
     texts = {"memory": MEMORY, "rooms": ROOMS, "notes": NOTES}
-    said = " ".join(texts[name][on] for name, on in given.items())
+    said = " ".join(texts[name][on].english for name, on in given.items())
     return await _shown(viewer, services, said)
 
 

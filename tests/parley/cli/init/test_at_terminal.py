@@ -42,7 +42,8 @@ async def test_from_nothing_to_the_first_hello_to_the_owner(tmp_path: Path) -> N
             room = telegram.direct(stranger)
             await telegram.say(stranger, room, "hello?")
             seen = await telegram.wait_for(room, lambda all_: any(m.by_bot for m in all_), PATIENCE)
-            assert "only people who are approved" in seen[-1].text
+            assert "I have no owner yet" in seen[-1].text
+            assert "the code that the program shows" in seen[-1].text
             room = telegram.direct(owner)
             await telegram.say(owner, room, code)
             seen = await telegram.wait_for(room, lambda all_: any(m.by_bot for m in all_), PATIENCE)
