@@ -23,7 +23,7 @@ from adapters.telegram.upgraded_groups import UpgradedGroups
 from adapters.telegram.webhook import SECRET_HEADER, WebhookReceiver
 from db.errors import StoreUnavailable
 from gateway.background_tasks import stop_task
-from gateway.errors import BadInput, Permanent, StartError, Transient
+from gateway.errors import Permanent, StartError, Transient, UsageError
 from gateway.message import Attachment, Button, Outbound, Place, Receipt
 from gateway.ports import Check, EventSink, Liveness, LiveStyle, LiveView
 
@@ -231,7 +231,7 @@ class TelegramAdapter(AccountAdapter[TelegramSettings]):
             file = as_mapping(await bot.call("getFile", {"file_id": attachment.ref}))
             if (integer(file, "file_size") or 0) > limit:
                 name = attachment.name or attachment.ref
-                raise BadInput(f"the file {name!r} has more than {limit} bytes")
+                raise UsageError(f"the file {name!r} has more than {limit} bytes")
             client = bot.request
             if not isinstance(client, AiohttpRequest):
                 raise Permanent("this bot's HTTP client cannot download")
