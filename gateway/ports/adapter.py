@@ -4,7 +4,7 @@ manifest, which imports none of the platform's library."""
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import cache
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from msgspec import Struct, field
 from pydantic import BaseModel, TypeAdapter
@@ -18,7 +18,7 @@ from gateway.ports.conversations import OwnConversations
 from gateway.ports.http_routes import WebhookRoutes
 from gateway.ports.rights import Allowed
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
-from gateway.text import Language, Unconverted
+from gateway.text import Language
 
 
 class PlatformExtras(Protocol):
@@ -127,6 +127,10 @@ HelpGroup = Literal["first", "memory", "access", "others"]
 approvers need, or what is shown on request."""
 
 
+Words: TypeAlias = Any
+"""A `Text`; a `str` in the commands that an adapter gets, which are in one language."""
+
+
 class CommandSpec(Declared, frozen=True):
     """A command that is registered with the platforms. `allowed` has the least role of the person
     who may write it. `argument_help` lists the possible arguments in at most 100 characters; empty:
@@ -134,12 +138,12 @@ class CommandSpec(Declared, frozen=True):
     delete what earlier commands of the person contain."""
 
     name: str
-    description: Unconverted
+    description: Words
     """The purpose of the command, in at most 100 characters."""
     takes_arguments: bool = False
     argument_name: str = "question"
     argument_optional: bool = False
-    argument_help: Unconverted = ""
+    argument_help: Words = ""
     takes_files: bool = False
     deletes: bool = False
     help_group: HelpGroup = "others"

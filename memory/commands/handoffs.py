@@ -13,7 +13,7 @@ from gateway.people import Audience
 from gateway.ports import Clock, CommandSpec
 from gateway.ports.memory import Caller
 from gateway.ports.rights import IN_CHAT
-from gateway.text import Moment, verbatim
+from gateway.text import Moment, described, verbatim
 from memory.agents.handoffs import HandoffManager
 from memory.agents.model import Handoff, HandoffStatus, HandoffStep
 from memory.agents.stores.direct_places import (
@@ -32,14 +32,14 @@ AT_ONCE: Final = 20
 """Offers that are sent together."""
 PREFIX: Final = "memory:handoff:"
 SPECS: Final = (
-    CommandSpec("handoffs", "List the tasks that agents handed to me", allowed=IN_CHAT),
+    CommandSpec("handoffs", described("List the tasks that agents handed to me"), allowed=IN_CHAT),
     CommandSpec(
         "handoff",
-        "Accept, reject or complete a task of an agent",
+        described("Accept, reject or complete a task of an agent"),
         True,
         "what",
         True,
-        "accept ID, reject ID REASON, or: done ID RESULT",
+        described("accept ID, reject ID REASON, or: done ID RESULT"),
         allowed=IN_CHAT,
     ),
 )

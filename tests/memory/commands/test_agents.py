@@ -7,7 +7,6 @@ import pytest
 
 from gateway.errors import BadInput, NotFound
 from gateway.immutable import replace
-from gateway.message import Reply
 from gateway.people import Role
 from memory.agents.model import (
     Agent,
@@ -22,7 +21,7 @@ from memory.commands.invitations import notice_of
 from memory.model.record import Draft, Kind
 from parley.wiring.agents import WiredAgents, wire_agents
 from tests.memory.commands.test_command_set import press, say
-from tests.memory.rig import ROOM, Rig, memory_rig, notice_in_english
+from tests.memory.rig import ROOM, EnglishReply, Rig, memory_rig, notice_in_english
 
 
 @dataclass
@@ -133,7 +132,7 @@ async def test_another_person_cannot_press_the_buttons(people: People) -> None:
 async def test_an_operator_lists_everybody_without_names(people: People) -> None:
     agent = await people.agent(called="A private name")
 
-    async def all_(name: str, role: Role) -> Reply:
+    async def all_(name: str, role: Role) -> EnglishReply:
         return await say(people.rig, "/agents all", name, role=role)
 
     shown = (await all_("root", Role.OPERATOR)).markdown
