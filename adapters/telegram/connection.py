@@ -11,6 +11,7 @@ from adapters.shared.http import check_size
 from adapters.shared.json_readers import as_mapping, integer, objects, text
 from adapters.telegram import doctor, send
 from adapters.telegram.client import AiohttpRequest, RawBot, make_bot
+from adapters.telegram.command_languages import register_languages
 from adapters.telegram.errors import delivery_error, is_missing, start_error
 from adapters.telegram.library import BadRequest, Forbidden, TelegramError
 from adapters.telegram.manifest import MANIFEST, TelegramSettings, live_style
@@ -107,7 +108,8 @@ class TelegramAdapter(AccountAdapter[TelegramSettings]):
             ]
             if registered != commands:
                 await bot.call("setMyCommands", {"commands": commands})
-        except TelegramError as error:
+            await register_languages(bot, self._context)
+        except (TelegramError, StoreUnavailable) as error:
             self._context.count("failed", "set_my_commands")
             log.warning("commands_not_registered", platform="telegram", error=error)
 

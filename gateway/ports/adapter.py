@@ -158,6 +158,17 @@ class CommandSpec(Declared, frozen=True):
         )
 
 
+class CommandLanguages(Struct, frozen=True):
+    """The words of the commands in the languages of the installation. Both methods read files:
+    call them in a thread."""
+
+    mark: Callable[[], str]
+    """Returns a short text that changes with the words."""
+    load: Callable[[], Mapping[str, tuple[CommandSpec, ...]]]
+    """Returns the commands by language ("pt_BR"), without English and without languages that have
+    no words of their own for them."""
+
+
 class AdapterContext(Struct, frozen=True):
     """The dependencies of an adapter. `account` is "main" unless several are configured. An adapter
     parses a delivery as work of the `guard`, and acknowledges a quarantined one without parsing it.
@@ -178,6 +189,8 @@ class AdapterContext(Struct, frozen=True):
     """Counts an event by its name, for the metrics."""
     commands: tuple[CommandSpec, ...] = ()
     """The commands to register at the platform, in English."""
+    command_languages: CommandLanguages | None = None
+    """Their words in other languages."""
     guard: WorkGuard = UNGUARDED
     own_conversations: OwnConversations | None = None
     long_lived: AdapterState | None = None
