@@ -252,4 +252,4 @@ class LibraryMissing(ConfigurationError, BadInput):
         self.problem = f"needs {named}, which {'are' if many else 'is'} not installed."
         self.libraries = tuple(libraries)
         self.extra = extra
-        super().__init__(f"{place}: {self.problem}")
+        super().__init__(verbatim(f"{place}: {self.problem}"))

@@ -8,14 +8,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, ClassVar, Final, Literal, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
 from gateway.authorship import Material
-from gateway.immutable import replace
 from gateway.people import Audience, KnownIds, PersonId
-from gateway.text import Language, Text, Unconverted
+from gateway.text import NO_TEXT, Language, Text
 from safety.unicode import safe_unicode
 
 MAX_CONTENT = 40_000
@@ -474,14 +473,8 @@ class Choice(Struct, frozen=True):
     description: Text | None = None
 
 
-Offered: TypeAlias = Any
-"""A `Choice`; or a `Button` of code whose sentences are not in the catalogues yet."""
-
-
-def button_in(language: Language, offered: Offered) -> Button:
+def button_in(language: Language, offered: Choice) -> Button:
     """Return a button as the readers of this language see it."""
-    if isinstance(offered, Button):
-        return offered
     typed, description = offered.typed, offered.description
     return Button(
         language.shown(offered.label),
@@ -525,9 +518,9 @@ class Notice(Struct, frozen=True):
     person: str
     place: Place
     """The direct conversation of the reader."""
-    markdown: Unconverted
+    markdown: Text
     """The text, in Markdown."""
-    buttons: tuple[Offered, ...] = ()
+    buttons: tuple[Choice, ...] = ()
     """The buttons below the text."""
     buttons_until: datetime | None = None
     """The expiry of the buttons; None if they stay valid."""
@@ -540,9 +533,9 @@ class Reply(Struct, frozen=True):
     deleted, and nothing of this answer is kept either. `buttons_until`: the expiry of the buttons;
     None if they stay valid."""
 
-    markdown: Unconverted
+    markdown: Text
     """The text, in Markdown; empty for an answer without one."""
-    buttons: tuple[Offered, ...] = ()
+    buttons: tuple[Choice, ...] = ()
     """The buttons below the last message."""
     files: tuple[OutboundFile, ...] = ()
     """The files behind the text, in order."""
@@ -552,14 +545,39 @@ class Reply(Struct, frozen=True):
     leaves_buttons: bool = False
     forgets: bool = False
 
-    def shown(self, language: Language) -> "Reply":
-        """Return the answer with its words as the readers of this language see them; the notices
-        have other readers."""
-        buttons = tuple(button_in(language, one) for one in self.buttons)
-        return replace(self, markdown=language.words(self.markdown), buttons=buttons)
+    def shown(self, language: Language) -> "ShownReply":
+        """Return the answer as the readers of this language see it; the notices have other
+        readers."""
+        return ShownReply(
+            language.shown(self.markdown),
+            tuple(button_in(language, one) for one in self.buttons),
+            self.files,
+            self.private_to,
+            self.notices,
+            self.buttons_until,
+            self.leaves_buttons,
+            self.forgets,
+        )
 
 
-NOTHING_SAID: Final = Reply("")
+class ShownReply(Struct, frozen=True):
+    """A `Reply` in the language of its reader, with the same fields."""
+
+    markdown: str
+    """The text, in Markdown; empty for an answer without one."""
+    buttons: tuple[Button, ...] = ()
+    """The buttons below the last message."""
+    files: tuple[OutboundFile, ...] = ()
+    """The files behind the text, in order."""
+    private_to: str = ""
+    notices: tuple[Notice, ...] = ()
+    buttons_until: datetime | None = None
+    leaves_buttons: bool = False
+    forgets: bool = False
+
+
+NOTHING_SAID: Final = Reply(NO_TEXT)
+NOTHING_SHOWN: Final = ShownReply("")
 
 
 @dataclass(frozen=True, slots=True)

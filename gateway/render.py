@@ -12,7 +12,7 @@ from gateway.markdown.parse import literally, parse
 from gateway.markdown.text_renderer import Renderer, plain_parts
 from gateway.markdown.tree import Document
 from gateway.markdown.unfinished import close_unfinished
-from gateway.message import Button, Outbound, OutboundFile, Part, Place, Reply, send_key
+from gateway.message import Outbound, OutboundFile, Part, Place, ShownReply, send_key
 from gateway.platforms import discover, renderer_of
 from gateway.ports import Capabilities
 
@@ -91,7 +91,7 @@ def address(
     reply_id: str,
     place: Place,
     parts: list[Part],
-    reply: Reply,
+    reply: ShownReply,
     *,
     reply_to_id: str = "",
     reply_handle: str = "",
@@ -103,7 +103,7 @@ def address(
     """
     pieces: list[tuple[Part | None, OutboundFile | None]] = [(part, None) for part in parts]
     pieces += [(None, file) for file in reply.files]
-    buttons: tuple[Button, ...] = reply.buttons
+    buttons = reply.buttons
     return tuple(
         Outbound(
             key=send_key(reply_id, index),

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeAlias, final
+from typing import Final, Literal, TypeAlias, final
 
 from msgspec import DecodeError, Struct, json
 
@@ -128,9 +128,9 @@ class Joined(_Shown, frozen=True, tag="joined"):
 
 
 Text: TypeAlias = Sentence | Verbatim | Joined
-Unconverted: TypeAlias = Any
-"""A `Text`; or English words, a `str`, of code whose sentences are not in the catalogues yet. It
-becomes `Text` when all of them are."""
+Unconverted: TypeAlias = Text | str
+"""A `Text`; or English words of code whose sentences are not in the catalogues yet: the console's
+and the web page's errors. It becomes `Text` when all of them are."""
 Value: TypeAlias = Text | Moment | Span | Amount | Size | Listed | int
 
 

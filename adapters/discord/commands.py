@@ -1,19 +1,62 @@
 """Slash commands, registered only when they changed: Discord limits registrations a day."""
 
+import asyncio
 import re
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from typing import Final, NamedTuple
 
 from discord.http import HTTPClient
 
 from adapters.shared.json_readers import JsonObject, array, items, objects
-from gateway.ports import CommandSpec
+from gateway.ports import AdapterContext, CommandSpec
 
 CHAT_INPUT, STRING = 1, 3
+KEY: Final = "registered_commands"
+KEPT: Final = timedelta(days=3_650)
 MAX_DESCRIPTION: Final = 100
 IN_SERVERS, IN_DIRECT_MESSAGES = 0, 1
 
 Definition = dict[str, object]
+
+
+LOCALES: Final[Mapping[str, str]] = {
+    **{name: name for name in ("de", "fr", "it", "pl", "tr", "ru", "uk", "hi", "ja", "ko")},
+    "es": "es-ES", "pt_BR": "pt-BR", "zh_Hans": "zh-CN", "zh_Hant": "zh-TW",
+    **{name: name for name in ("da", "hr", "lt", "hu", "nl", "no", "ro", "fi", "vi", "cs")},
+    "sv": "sv-SE", "el": "el", "bg": "bg", "th": "th", "id": "id", "pt": "pt-BR",
+}
+"""Discord's names of languages: discord.com/developers/docs/reference#locales. Arabic is none of
+them."""
+
+
+def localized(
+    definitions: list[Definition], languages: Mapping[str, tuple[CommandSpec, ...]]
+) -> list[Definition]:
+    """Return the commands with their descriptions in Discord's languages."""
+    words = [
+        (LOCALES[name], {one.name: one for one in commands})
+        for name, commands in languages.items()
+        if name in LOCALES
+    ]
+
+    def within(definition: Definition) -> Definition:
+        name = str(definition["name"])
+        texts = {to: str(known[name].description)[:MAX_DESCRIPTION] for to, known in words}
+        options = [
+            {
+                **one,
+                "description_localizations": {
+                    to: str(known[name].argument_help)[:MAX_DESCRIPTION]
+                    for to, known in words
+                    if known[name].argument_help
+                },
+            }
+            for one in objects(definition["options"])
+        ]
+        return {**definition, "description_localizations": texts, "options": options}
+
+    return [within(one) for one in definitions] if words else definitions
 
 
 def definitions(commands: tuple[CommandSpec, ...], *, everywhere: bool) -> list[Definition]:
@@ -73,22 +116,33 @@ class Registered(NamedTuple):
 
 
 async def register(
-    http: HTTPClient, application_id: str, guild_id: str, commands: tuple[CommandSpec, ...]
+    http: HTTPClient, application_id: str, guild_id: str, context: AdapterContext
 ) -> Registered:
-    """Register the commands, if they changed.
+    """Register the commands, if they or their words in another language changed.
 
-    With a `guild_id` they are registered for that server only. Raises discord.py's errors.
+    With a `guild_id` they are registered for that server only. Raises discord.py's errors and
+    `StoreUnavailable`.
     """
-    expected = definitions(commands, everywhere=not guild_id)
+    expected, words = (
+        definitions(context.commands, everywhere=not guild_id),
+        context.command_languages,
+    )
     now = await registered(http, application_id, guild_id)
-    if same(now, expected):
+    mark = "" if words is None else await asyncio.to_thread(words.mark)
+    key = f"{KEY}:{application_id}:{guild_id}"
+    known = (await context.lasting.get(key) or "") if words is not None else ""
+    if known == mark and same(now, expected):
         return Registered(False, _ids(now))
+    if words is not None:
+        expected = localized(expected, await asyncio.to_thread(words.load))
     payload: list[object] = list(expected)
     made: object = (
         await http.bulk_upsert_guild_commands(application_id, guild_id, payload)  # type: ignore[arg-type]  # the library's own TypedDict
         if guild_id
         else await http.bulk_upsert_global_commands(application_id, payload)  # type: ignore[arg-type]  # the library's own TypedDict
     )
+    if words is not None:
+        await context.lasting.put(key, mark, KEPT)
     return Registered(True, _ids(objects(made)))
 
 

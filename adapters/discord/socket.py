@@ -144,13 +144,13 @@ class GatewayConnection:
     async def _register_commands(self) -> None:
         """A failure is only logged: the bot works without commands, and `parley doctor` shows why
         they are missing."""
-        commands, guild_id = self._context.commands, self._settings.guild_id
-        if not commands:
+        guild_id = self._settings.guild_id
+        if not self._context.commands:
             return
         try:
             application_id = str(self.client.application_id)
-            done = await register(self.client.http, application_id, guild_id, commands)
-        except discord.DiscordException as error:
+            done = await register(self.client.http, application_id, guild_id, self._context)
+        except (discord.DiscordException, StoreUnavailable) as error:
             self._context.count("commands_not_registered", "discord")
             log.warning("commands_not_registered", platform="discord", error=error)
         else:

@@ -5,7 +5,7 @@ from typing import Final
 
 import aiohttp
 
-from gateway.errors import Ambiguous, BadInput, DeliveryError, PlatformFailed, Transient
+from gateway.errors import Ambiguous, DeliveryError, PlatformFailed, Transient, UsageError
 from gateway.message import Attachment
 
 CHUNK: Final = 64 * 1024
@@ -25,7 +25,7 @@ async def read_body(response: aiohttp.ClientResponse, limit: int, name: str) -> 
     async for chunk in response.content.iter_chunked(CHUNK):
         body += chunk
         if len(body) > limit:
-            raise BadInput(f"{name} is larger than {limit} bytes")
+            raise UsageError(f"{name} is larger than {limit} bytes")
     return bytes(body)
 
 
@@ -38,7 +38,7 @@ def check_size(attachment: Attachment, limit: int) -> None:
     """Raise `BadInput` when the platform says that a file has more than `limit` bytes."""
     if attachment.size is not None and attachment.size > limit:
         name = attachment.name or "the file"
-        raise BadInput(f"{name} has {attachment.size} bytes, more than {limit}")
+        raise UsageError(f"{name} has {attachment.size} bytes, more than {limit}")
 
 
 def check_status(

@@ -30,7 +30,7 @@ from adapters.telegram.library import (
 )
 from adapters.telegram.upgraded_groups import MessageLeftBehind, UpgradedGroups
 from db.errors import StoreUnavailable
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 
 MAX_ANSWER: Final = 32 * 1024 * 1024
 """Bytes of one answer; 100 updates with long texts stay far below."""
@@ -162,7 +162,7 @@ class AiohttpRequest(BaseRequest):
                 allow_redirects=False,
             ) as answer:
                 if (answer.content_length or 0) > limit:
-                    raise BadInput(f"Telegram's answer is larger than {limit} bytes")
+                    raise UsageError(f"Telegram's answer is larger than {limit} bytes")
                 return answer.status, await read_body(answer, limit, "Telegram's answer")
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
             raise NotSent(f"no connection to Telegram ({type(error).__name__})") from error

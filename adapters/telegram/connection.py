@@ -11,6 +11,7 @@ from adapters.shared.http import check_size
 from adapters.shared.json_readers import as_mapping, integer, objects, text
 from adapters.telegram import doctor, send
 from adapters.telegram.client import AiohttpRequest, RawBot, make_bot
+from adapters.telegram.command_languages import register_languages
 from adapters.telegram.errors import delivery_error, is_missing, start_error
 from adapters.telegram.library import BadRequest, Forbidden, TelegramError
 from adapters.telegram.manifest import MANIFEST, TelegramSettings, live_style
@@ -23,7 +24,7 @@ from adapters.telegram.upgraded_groups import UpgradedGroups
 from adapters.telegram.webhook import SECRET_HEADER, WebhookReceiver
 from db.errors import StoreUnavailable
 from gateway.background_tasks import stop_task
-from gateway.errors import BadInput, Permanent, StartError, Transient
+from gateway.errors import Permanent, StartError, Transient, UsageError
 from gateway.message import Attachment, Button, Outbound, Place, Receipt
 from gateway.ports import Check, EventSink, Liveness, LiveStyle, LiveView
 
@@ -107,7 +108,8 @@ class TelegramAdapter(AccountAdapter[TelegramSettings]):
             ]
             if registered != commands:
                 await bot.call("setMyCommands", {"commands": commands})
-        except TelegramError as error:
+            await register_languages(bot, self._context)
+        except (TelegramError, StoreUnavailable) as error:
             self._context.count("failed", "set_my_commands")
             log.warning("commands_not_registered", platform="telegram", error=error)
 
@@ -231,7 +233,7 @@ class TelegramAdapter(AccountAdapter[TelegramSettings]):
             file = as_mapping(await bot.call("getFile", {"file_id": attachment.ref}))
             if (integer(file, "file_size") or 0) > limit:
                 name = attachment.name or attachment.ref
-                raise BadInput(f"the file {name!r} has more than {limit} bytes")
+                raise UsageError(f"the file {name!r} has more than {limit} bytes")
             client = bot.request
             if not isinstance(client, AiohttpRequest):
                 raise Permanent("this bot's HTTP client cannot download")

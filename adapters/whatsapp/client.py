@@ -25,7 +25,7 @@ from adapters.shared.json_readers import (
 )
 from adapters.whatsapp.errors import GraphFailure, GraphRefused
 from adapters.whatsapp.manifest import WhatsAppSettings, is_loopback
-from gateway.errors import Ambiguous, BadInput, Permanent, Transient
+from gateway.errors import Ambiguous, BadInput, Permanent, Transient, UsageError
 from safety.http.environment_proxy import proxy_of
 
 MEDIA_HOSTS: Final = frozenset({"graph.facebook.com", "lookaside.fbsbx.com"})
@@ -118,7 +118,7 @@ class GraphClient:
             described = await self._get(quote(media_id, safe=""), query)
             size = number(described, "file_size")
             if size is not None and size > limit:
-                raise BadInput(f"WhatsApp: the file has {size:.0f} bytes, more than {limit}")
+                raise UsageError(f"WhatsApp: the file has {size:.0f} bytes, more than {limit}")
             return await self._file(text(described, "url", 4096), limit)
         except Ambiguous as error:
             raise Transient(str(error)) from error
@@ -129,7 +129,7 @@ class GraphClient:
         try:
             answer = await self._exchange("GET", url, None, _FILE, limit)
         except BadInput as error:
-            raise BadInput(f"WhatsApp: the file has more than {limit} bytes") from error
+            raise UsageError(f"WhatsApp: the file has more than {limit} bytes") from error
         if answer.status != 200:
             raise GraphRefused(GraphFailure(answer.status, message="no file"))
         return answer.body

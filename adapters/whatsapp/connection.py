@@ -16,7 +16,7 @@ from adapters.whatsapp.manifest import MANIFEST, WhatsAppSettings
 from adapters.whatsapp.send import Body
 from adapters.whatsapp.service_window import ServiceWindows
 from adapters.whatsapp.webhook import Webhook
-from gateway.errors import BadInput, DeliveryError, StartError, Transient, WindowClosed
+from gateway.errors import DeliveryError, StartError, Transient, UsageError, WindowClosed
 from gateway.message import Attachment, Outbound, Place, Receipt
 from gateway.ports import AdapterContext, Check, EventSink
 
@@ -124,7 +124,7 @@ class WhatsAppAdapter(AccountAdapter[WhatsAppSettings]):
         """The bytes of a received file, at most `limit`. Raises `BadInput` and `DeliveryError`."""
         self._require_connection()
         if not _MEDIA_ID.fullmatch(attachment.ref):
-            raise BadInput("WhatsApp: this is not a media id")
+            raise UsageError("WhatsApp: this is not a media id")
         return await self._checked(self._graph.download(attachment.ref, limit), repeatable=True)
 
     async def diagnose(self) -> list[Check]:

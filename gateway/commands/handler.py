@@ -2,10 +2,12 @@
 the model."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Final
 
 import structlog
 
+from db.errors import StoreUnavailable
 from gateway.commands import approve_command, help_command, language_command, takeover_button
 from gateway.commands.approve_command import press_approval, run_approve
 from gateway.commands.catalogue import APPROVE, HELP, START, offers, threads_aside
@@ -326,7 +328,8 @@ class CommandHandler:
         if reply.forgets:
             self._services.deliverer.expiring.forget_person(str(turn.asker.who.person))
             self._services.admissions.changed()
-            await self._services.admissions.refresh()  # an owner by code is none any more
+            with suppress(StoreUnavailable):  # read again within seconds
+                await self._services.admissions.refresh()
             self._services.readers.forget(turn.asker.who.tenant, turn.asker.person)
             self._services.disclosure.forget(turn.asker.who.tenant, turn.asker.person)
         gone = press is not None and not reply.leaves_buttons

@@ -30,7 +30,7 @@ from gateway.ports.observer import FinishedTurn
 from gateway.ports.queues import Dispatcher
 from gateway.ports.traces import Trace, ring_slot
 from gateway.render import address, render_with, with_commands
-from gateway.text import Unconverted
+from gateway.text import Text
 from gateway.turn.access_notices import reply_to_stranger
 from gateway.turn.admission import listed_access, principal_of
 from gateway.turn.audit import audit_of
@@ -169,7 +169,7 @@ class UnadmittedPeople:
         who = Principal(tenant, place.identity(author), Role.OWNER)
         return not (await listed_access(who, place, author.known, self._services)).allowed
 
-    def _words(self, claim: OwnershipClaim) -> Unconverted:
+    def _words(self, claim: OwnershipClaim) -> Text:
         if claim.outcome not in ("claimed", "again"):
             return WRONG_OWNER_CODE
         approves = self._services.policies.access.admission == "approved"
@@ -182,7 +182,7 @@ class UnadmittedPeople:
         return place_to_answer(place, message_id, can)
 
     async def _send(
-        self, group: str, said: Unconverted, author: MessageAuthor, place: Place, tenant: str
+        self, group: str, said: Text, author: MessageAuthor, place: Place, tenant: str
     ) -> None:
         """Queue a text that only this person reads, once for every delivery of an event."""
         dedupe_for = self._services.connected[place.platform, place.account].manifest.dedupe_for

@@ -3,6 +3,7 @@ sentences that the operator words anew."""
 
 import asyncio
 import gettext
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from importlib.resources import files
@@ -24,7 +25,7 @@ from gateway.languages.checks import problems_of
 from gateway.languages.formats import formats_of
 from gateway.languages.negotiation import fitting
 from gateway.settings import Id, Section
-from gateway.text import ENGLISH, Language
+from gateway.text import COMMAND, ENGLISH, Language
 
 TEMPLATE: Final = "parley.pot"
 """The file with every sentence of Parley and no translation."""
@@ -130,6 +131,22 @@ class Languages:
             return self.named(name)
         return await asyncio.to_thread(self.named, name)
 
+    def of_commands(self, name: str) -> Language:
+        """Return an offered language with the descriptions of commands alone, which are read in
+        two milliseconds, and are not kept."""
+        return self._usable(name, COMMAND)
+
+    def digest(self) -> str:
+        """Return a short text that changes with any sentence of an offered language. Reads every
+        catalogue."""
+        digest = hashlib.sha256(repr(self._policy).encode())
+        for name in self.offered:
+            if name in self._added:
+                digest.update(self._added[name].read_bytes())
+            elif name != "en":
+                digest.update(_source(f"{name}.po").encode())
+        return digest.hexdigest()[:32]
+
     @property
     def _named(self) -> Mapping[str, Iterable[str]]:
         """The names of languages in the configuration, by key."""
@@ -141,10 +158,10 @@ class Languages:
             "sentences": policy.sentences,
         }
 
-    def _usable(self, name: str) -> Language:
+    def _usable(self, name: str, context: str = "") -> Language:
         """Return a language; one whose file was damaged after the check is shown in English."""
         try:
-            return self._loaded(name)
+            return self._loaded(name, context)
         except LanguageError as error:
             import structlog  # noqa: PLC0415 - the configuration loads this module, without logs
 
@@ -156,7 +173,7 @@ class Languages:
     def _installed(self) -> Sequence[str]:
         return ("en", *sorted({*_of_parley(), *self._added}))
 
-    def _loaded(self, name: str) -> Language:
+    def _loaded(self, name: str, context: str = "") -> Language:
         if name == "en" and name not in {*self._policy.sentences, *self._added}:
             return ENGLISH
         found: gettext.NullTranslations = gettext.NullTranslations()
@@ -164,7 +181,7 @@ class Languages:
         if name in self._added:
             catalogue = _checked(self._added[name])
         elif name != "en":
-            catalogue = catalogue_of(_source(f"{name}.po"))
+            catalogue = catalogue_of(_only(_source(f"{name}.po"), context))
         if catalogue:
             found = translations_of(catalogue)
         worded = self._policy.sentences.get(name)
@@ -173,6 +190,15 @@ class Languages:
             own.add_fallback(found)
             found = own
         return Language(name, found, formats_of(name))
+
+
+def _only(catalogue: str, context: str) -> str:
+    """Return the header and the entries of a context; the whole catalogue for an empty one."""
+    if not context:
+        return catalogue
+    header, *entries = catalogue.split("\n\n")
+    sign = f'msgctxt "{context}"'
+    return "\n\n".join((header, *(one for one in entries if sign in one))) + "\n"
 
 
 def _worded(name: str, worded: Mapping[str, Worded], headers: str) -> Iterator[tuple[str, str]]:

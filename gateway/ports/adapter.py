@@ -4,7 +4,7 @@ manifest, which imports none of the platform's library."""
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import cache
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from msgspec import Struct, field
 from pydantic import BaseModel, TypeAdapter
@@ -18,7 +18,7 @@ from gateway.ports.conversations import OwnConversations
 from gateway.ports.http_routes import WebhookRoutes
 from gateway.ports.rights import Allowed
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
-from gateway.text import Language, Unconverted
+from gateway.text import Language
 
 
 class PlatformExtras(Protocol):
@@ -125,13 +125,17 @@ HelpGroup = Literal["first", "memory", "access", "others"]
 approvers need, or what is shown on request."""
 
 
+Words: TypeAlias = Any
+"""A `Text`; a `str` in the commands that an adapter gets, which are in one language."""
+
+
 class CommandSpec(Declared, frozen=True):
     """A command that is registered with the platforms. `allowed` has the least role of the person
     who may write it."""
 
     name: str
     """The name in lower case, without a slash."""
-    description: Unconverted
+    description: Words
     """The line that platforms show beside the name, in at most 100 characters."""
     takes_arguments: bool = False
     """True if text may follow the name."""
@@ -139,7 +143,7 @@ class CommandSpec(Declared, frozen=True):
     """The name of that text, where a platform asks for one."""
     argument_optional: bool = False
     """True if the command also works without it."""
-    argument_help: Unconverted = ""
+    argument_help: Words = ""
     """The possible arguments, in at most 100 characters; empty: the argument's name."""
     takes_files: bool = False
     """True if a message with a file can be this command."""
@@ -155,6 +159,17 @@ class CommandSpec(Declared, frozen=True):
             description=language.words(self.description),
             argument_help=language.words(self.argument_help),
         )
+
+
+class CommandLanguages(Struct, frozen=True):
+    """The words of the commands in the languages of the installation. Both methods read files:
+    call them in a thread."""
+
+    mark: Callable[[], str]
+    """Returns a short text that changes with the words."""
+    load: Callable[[], Mapping[str, tuple[CommandSpec, ...]]]
+    """Returns the commands by language ("pt_BR"), without English and without languages that have
+    no words of their own for them."""
 
 
 class AdapterContext(Struct, frozen=True):
@@ -174,6 +189,8 @@ class AdapterContext(Struct, frozen=True):
     """Counts an event by its name, for the metrics."""
     commands: tuple[CommandSpec, ...] = ()
     """The commands to register at the platform, in English."""
+    command_languages: CommandLanguages | None = None
+    """Their words in other languages."""
     guard: WorkGuard = UNGUARDED
     """The guard of crashing work: an adapter parses a delivery as its work, and acknowledges a
     quarantined one without parsing it."""

@@ -13,11 +13,11 @@ from msgspec import Struct
 
 from gateway.authorship import Material
 from gateway.errors import ToolError
-from gateway.message import Button, Offered, Place, Reply, button_in
+from gateway.message import Button, Choice, Place, Reply, button_in
 from gateway.people import PersonId, Principal
 from gateway.ports import CommandSpec, ToolProvider, ToolSpec
 from gateway.ports.prompt_blocks import NO_PROMPT_PARTS, KnowledgeItem, PromptParts
-from gateway.text import NO_TEXT, Language, Text, Unconverted, text
+from gateway.text import NO_TEXT, Language, Text, text
 
 REDACTION_NOTICE: Final = text("I removed what looks like a secret before I stored this.")
 """The sentence of an `AnswerFooter` about a secret in a stored text."""
@@ -90,18 +90,18 @@ class AnswerFooter(Struct, frozen=True):
     form without buttons, empty if none is needed. `turn` is to be stored with the answer, and so is
     `derived`: the authorship of text that the answer was made from and memory may not keep."""
 
-    note: Unconverted = NO_TEXT
+    note: Text = NO_TEXT
     """The text, in Markdown; empty for none."""
-    buttons: tuple[Offered, ...] = ()
+    buttons: tuple[Choice, ...] = ()
     turn: WaitingTurn | None = None
-    typed: Unconverted = NO_TEXT
+    typed: Text = NO_TEXT
     derived: tuple[Material, ...] = ()
 
     def shown(self, language: Language) -> "ShownFooter":
         """Return the footer as the readers of this language see it."""
         buttons = tuple(button_in(language, one) for one in self.buttons)
-        words = language.words
-        return ShownFooter(words(self.note), buttons, self.turn, words(self.typed), self.derived)
+        shown = language.shown
+        return ShownFooter(shown(self.note), buttons, self.turn, shown(self.typed), self.derived)
 
 
 class ShownFooter(Struct, frozen=True):

@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.people import Role
 
 IN_PERSON: Final = (
@@ -155,7 +155,7 @@ def missing(allowed: Allowed, proof: Proof) -> str:
     return "" if proof.role.at_least(allowed.role) else allowed.role.value
 
 
-class Denied(BadInput):
+class Denied(UsageError):
     """The caller may not do this; the text says who may, `code` what is missing."""
 
 

@@ -13,7 +13,7 @@ from db.database import delete_some, deleting_some
 from db.statements import Engine, json_item
 from db.values import micros, time_of
 from gateway.conversation import ConversationKey
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.people import Audience
 from gateway.ports.conversation_views import (
     MAX_COUNTED,
@@ -491,7 +491,7 @@ def _cursor(text: str) -> dict[str, object]:
 
 def _number(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 19):
-        raise BadInput("This page does not exist: the address has an invalid position.")
+        raise UsageError("This page does not exist: the address has an invalid position.")
     return int(text)
 
 

@@ -23,7 +23,7 @@ from db.statements import contains
 from db.transaction import Change, Execute, Fetch
 from db.values import json_list, micros, storable, texts_of, time_of
 from gateway.conversation import ConversationKey, channel_name
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.message import Outbound, Place, Receipt
 from gateway.people import Audience
 from gateway.ports import ProjectActivity
@@ -404,7 +404,7 @@ def beginnings(tenant: str, project: str) -> tuple[str, str]:
     platform, _, rest = project.partition(":")
     account, _, inside = rest.partition(":")
     if not (platform and account and inside):
-        raise BadInput(f"{project[:80]!r} is not a project: write platform:account:id")
+        raise UsageError(f"{project[:80]!r} is not a project: write platform:account:id")
     whole = ([tenant, platform, account, inside], [tenant, platform, account, "", inside])
     in_workspace, in_channel = (json.dumps(parts)[:-1] + "," for parts in whole)
     return in_workspace, in_channel

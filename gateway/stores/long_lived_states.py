@@ -9,7 +9,7 @@ from db import Database, Statement
 from db.database import delete_some, deleting_some
 from db.statements import BY_KEY
 from db.values import micros, storable
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.ports import AdapterState, Clock
 from gateway.stores.sqlite.hot_state import MAX_KEY, MAX_VALUE
 
@@ -63,7 +63,7 @@ class _LongLivedState(Struct, frozen=True):
 
     async def put(self, key: str, value: str, ttl: timedelta) -> None:
         if len(key) > MAX_KEY or len(value) > MAX_VALUE:
-            raise BadInput(f"adapter state holds keys up to {MAX_KEY}, values up to {MAX_VALUE}")
+            raise UsageError(f"adapter state holds keys up to {MAX_KEY}, values up to {MAX_VALUE}")
         until = micros(self.clock.now() + ttl)
         params = {**self._name(key), "value": storable(value), "until": until}
         await self.database.change(PUT, params)

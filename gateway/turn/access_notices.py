@@ -23,7 +23,7 @@ from gateway.policy.access import may_decide
 from gateway.policy.decision import Decision
 from gateway.policy.pairing_codes import CODE_SENT, STAGE
 from gateway.ports.admissions import Admission, AdmissionStore, Applicant, PairingRequest
-from gateway.text import Unconverted, label
+from gateway.text import NO_TEXT, Text, label
 from gateway.turn.admission import known_ids, role_in
 from gateway.turn.services import Services, notice_sender
 
@@ -94,19 +94,19 @@ class AccessNotices:
 
 async def reply_to_stranger(
     tenant: str, author: MessageAuthor, place: Place, services: Services
-) -> tuple[Decision, Unconverted]:
+) -> tuple[Decision, Text]:
     """Return the decision about an answer, and its text, which is for this person alone; empty for
     silence. Raises `StoreUnavailable`."""
     if services.pairing is None or author.is_bot or author.is_chat:
-        return NO_REPLY, ""
+        return NO_REPLY, NO_TEXT
     pairing, person = services.pairing, str(place.identity(author))
     if place.audience is Audience.DIRECT:
         waits = await _code_waits(pairing, services)
         if waits is not None:
             tells = await pairing.tells_no_owner(tenant, person, place, code_waits=waits)
-            return NO_OWNER, no_owner_text(code_waits=waits) if tells else ""
+            return NO_OWNER, no_owner_text(code_waits=waits) if tells else NO_TEXT
     if services.policies.access.admission != "approved":
-        return NO_REPLY, ""
+        return NO_REPLY, NO_TEXT
     if place.audience is Audience.DIRECT:
         applicant = Applicant(tenant, person, author.name, place)
         decision, code = await pairing.request(applicant)
@@ -114,11 +114,11 @@ async def reply_to_stranger(
             return decision, code_text(code)
         waiting = decision.reason == CODE_SENT
         reminds = waiting and await pairing.reminds(tenant, person, place)
-        return decision, STILL_WAITING if reminds else ""
+        return decision, STILL_WAITING if reminds else NO_TEXT
     can = services.connected[place.platform, place.account].manifest.capabilities
     if can.ephemeral and await pairing.hints(tenant, person, place):
         return HINTED, ROOM_HINT
-    return NO_REPLY, ""
+    return NO_REPLY, NO_TEXT
 
 
 async def _code_waits(pairing: Pairing, services: Services) -> bool | None:

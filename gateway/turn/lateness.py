@@ -3,7 +3,7 @@ the stores returned to an earlier state."""
 
 from typing import Final
 
-from gateway.message import Reply
+from gateway.message import NOTHING_SAID, Reply
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import redact_for_history, redact_name
@@ -74,7 +74,7 @@ def expired_reply(turn: TurnContext, services: Services) -> Reply:
     if within is not None and now - newest >= within:
         detail = UNWRITABLE.format(hours=within.total_seconds() / 3600)
         turn.note(Decision(STAGE, False, TOO_LATE_TO_WRITE, detail))
-        return Reply("")
+        return NOTHING_SAID
     lines = [_line(one, services) for one in turns[:LISTED]]
     return Reply(expired_text(lines, len(turns), limits.answer_within))
 

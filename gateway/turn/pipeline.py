@@ -32,7 +32,7 @@ from gateway.ports.queues import InboxEntry
 from gateway.ports.traces import GAVE_UP
 from gateway.render import address, render_off_loop, with_commands
 from gateway.store_retry import uninterrupted
-from gateway.text import Unconverted, text, verbatim
+from gateway.text import NO_TEXT, Text, text, verbatim
 from gateway.turn.access_notices import reply_to_stranger
 from gateway.turn.admission import (
     check_access,
@@ -219,20 +219,21 @@ class Pipeline:
         """Answer with a fixed text, run `after`, and end the turn."""
         if outcome != EXPIRED:  # its notice names the times
             note_lateness(turn, self._services)
-        said, reply = reply, reply.shown(turn.language_of(alone=bool(reply.private_to)))
-        markdown = with_commands(reply.markdown, turn.connected.manifest.capabilities)
-        reply = replace(reply, markdown=with_age(turn, markdown))
-        turn.forgets = reply.forgets
-        if reply.markdown and await is_first_contact(turn, self._services):
-            line = turn.language_of(alone=bool(reply.private_to)).shown(A_PROGRAM)
-            reply = replace(reply, markdown=f"{reply.markdown}\n\n{line}")
-        reply = await screened_reply(turn, reply, self._services)
-        reply = await typed_form(turn, reply, self._services, said.buttons)
+        language = turn.language_of(alone=bool(reply.private_to))
+        shown = reply.shown(language)
+        markdown = with_commands(shown.markdown, turn.connected.manifest.capabilities)
+        shown = replace(shown, markdown=with_age(turn, markdown))
+        turn.forgets = shown.forgets
+        if shown.markdown and await is_first_contact(turn, self._services):
+            line = language.shown(A_PROGRAM)
+            shown = replace(shown, markdown=f"{shown.markdown}\n\n{line}")
+        shown = await screened_reply(turn, shown, self._services)
+        shown = await typed_form(turn, shown, self._services, reply.buttons)
         turn.outbound = address(
             turn.id,
             turn.place,
-            await render_off_loop(reply.markdown, turn.connected.renderer),
-            reply,
+            await render_off_loop(shown.markdown, turn.connected.renderer),
+            shown,
             reply_to_id=turn.asked.reply_to_id,
             reply_handle=turn.asked.reply_handle,
         )
@@ -421,24 +422,24 @@ class Pipeline:
         if turn.inputs.memory is not None and turn.inputs.unkept:
             self._unkept.update(dict.fromkeys(turn.asked.inbox_ids, turn.inputs.memory))
 
-    async def _words_for(self, turn: TurnContext, decision: Decision) -> Unconverted:
+    async def _words_for(self, turn: TurnContext, decision: Decision) -> Text:
         """Return the text of a refusal: empty if access is denied or the author is a bot (an answer
         would feed a loop), and for a limit only once per window."""
         if turn.asked.last.author.is_bot:
-            return ""
+            return NO_TEXT
         if decision.reason == FAILED:
             return SORRY.of(reference=verbatim(turn.id))
         if decision.reason in (NOT_APPROVED, OWNERS_ONLY):
             return await self._reply_to_stranger(turn)
         refusal = refusal_for(decision, self._services.clock.now(), turn.asker.sharing)
         if refusal is None:
-            return ""
+            return NO_TEXT
         within = refusal.once or str(turn.key.room)
         key = f"refusal:{decision.stage}:{turn.key.tenant}:{turn.asker.person}:{within}"
         first = await self._services.stores.buckets.claim(key, refusal.quiet_for)
-        return refusal.text if first else ""
+        return refusal.text if first else NO_TEXT
 
-    async def _reply_to_stranger(self, turn: TurnContext) -> Unconverted:
+    async def _reply_to_stranger(self, turn: TurnContext) -> Text:
         """Return the code or the hint for a person who waits for the answer to a command."""
         author, place = turn.asked.last.author, turn.place
         decision, words = await reply_to_stranger(turn.key.tenant, author, place, self._services)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final, get_args
 
 from gateway.immutable import replace
-from gateway.message import NOTHING_SAID, Button, Choice, Outbound, Reply
+from gateway.message import NOTHING_SHOWN, Button, Choice, Outbound, ShownReply, button_in
 from gateway.outbound.live.answer import BROKEN, HELD, STOPPED
 from gateway.people import Audience
 from gateway.policy.decision import Decision
@@ -70,7 +70,7 @@ async def render_answer(turn: TurnContext, services: Services) -> Decision:
         turn.id,
         turn.place,
         parts,
-        Reply(turn.answer.text, beneath.buttons),
+        ShownReply(turn.answer.text, beneath.buttons),
         reply_to_id=turn.asked.reply_to_id,
         reply_handle=turn.asked.reply_handle,
         person=turn.asker.person,
@@ -91,22 +91,22 @@ async def is_first_contact(turn: TurnContext, services: Services) -> bool:
     return await services.disclosure.is_due(who.tenant, turn.asker.person, room, turn.id)
 
 
-def with_line(reply: Reply, line: str) -> Reply:
+def with_line(reply: ShownReply, line: str) -> ShownReply:
     """Return the text under an answer with one more line."""
     if line in reply.markdown:  # the stage is repeated after an outage
         return reply
     return replace(reply, markdown=f"{reply.markdown}\n{line}" if reply.markdown else line)
 
 
-def beneath_answer(turn: TurnContext) -> Reply:
+def beneath_answer(turn: TurnContext) -> ShownReply:
     """Return the text under the answer: in private all of it, in a room the part for everybody."""
     if turn.place.audience is not Audience.DIRECT:
         return turn.answer.beneath
     note, beneath = footer_shown(turn), turn.answer.beneath
-    if note is NOTHING_SAID:
+    if note is NOTHING_SHOWN:
         return beneath
     text = "\n".join(filter(None, (note.markdown, beneath.markdown)))
-    return Reply(text, (*note.buttons, *beneath.buttons))
+    return ShownReply(text, (*note.buttons, *beneath.buttons))
 
 
 async def ephemeral_footer(turn: TurnContext, services: Services) -> tuple[Outbound, ...]:
@@ -128,12 +128,12 @@ async def ephemeral_footer(turn: TurnContext, services: Services) -> tuple[Outbo
     )
 
 
-def footer_shown(turn: TurnContext) -> Reply:
+def footer_shown(turn: TurnContext) -> ShownReply:
     """Return the footer as a reply."""
     after = turn.answer.footer
     if not (after.note or after.buttons):
-        return NOTHING_SAID
-    return Reply(after.note, after.buttons).shown(turn.asker.language)
+        return NOTHING_SHOWN
+    return ShownReply(after.note, after.buttons)
 
 
 MARKUP: Final = frozenset("\\`*_[]()<>~|#@!")
@@ -184,7 +184,8 @@ async def _confirm_task(noted: ProposedTask, turn: TurnContext, services: Servic
 
 def _put_beneath(turn: TurnContext, line: Text, buttons: tuple[Choice, ...] = ()) -> None:
     language = turn.language_of()
-    turn.answer.beneath = Reply(f"_{language.shown(line)}_", buttons).shown(language)
+    shown = tuple(button_in(language, one) for one in buttons)
+    turn.answer.beneath = ShownReply(f"_{language.shown(line)}_", shown)
 
 
 def in_one_line(words: str) -> str:
@@ -214,7 +215,7 @@ async def _filtered(turn: TurnContext, markdown: str) -> FilterDecision:
     return seen if seen.blocked else filtered
 
 
-def screened(reply: Reply, audience: Audience) -> tuple[Reply, str]:
+def screened(reply: ShownReply, audience: Audience) -> tuple[ShownReply, str]:
     """Return the reply as this audience may read it, and the reason for the first withheld part,
     empty if there is none. A reply without text has no buttons."""
     filtered = filter_response(reply.markdown, audience)
@@ -238,7 +239,7 @@ def screened_buttons(
     return tuple(kept), reason
 
 
-async def screened_reply(turn: TurnContext, reply: Reply, services: Services) -> Reply:
+async def screened_reply(turn: TurnContext, reply: ShownReply, services: Services) -> ShownReply:
     """Return the reply of a command for its audience; a withheld part is audited."""
     shown, reason = screened(reply, turn.place.audience)
     if not reason and (seen := await _filtered(turn, shown.markdown)).blocked:
@@ -248,11 +249,11 @@ async def screened_reply(turn: TurnContext, reply: Reply, services: Services) ->
 
 
 async def screened_beneath(
-    turn: TurnContext, answer: str, beneath: Reply, services: Services
-) -> Reply:
+    turn: TurnContext, answer: str, beneath: ShownReply, services: Services
+) -> ShownReply:
     """Return the text under an answer for its audience: it holds no secret, also together with the
     answer. The answer does not mention what is withheld."""
-    if beneath is NOTHING_SAID:
+    if beneath is NOTHING_SHOWN:
         return beneath
     audience = turn.place.audience
     shown, reason = screened(beneath, audience)
@@ -262,7 +263,7 @@ async def screened_beneath(
         reason = filtered.reason if filtered.blocked else ""
     await note_withheld(turn, reason, services)
     if reason:
-        return NOTHING_SAID
+        return NOTHING_SHOWN
     markdown = with_commands(shown.markdown, turn.connected.manifest.capabilities)
     return replace(shown, markdown=markdown)
 

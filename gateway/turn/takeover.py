@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from gateway.immutable import replace
-from gateway.message import NOTHING_SAID, Outbound
+from gateway.message import NOTHING_SHOWN, Outbound
 from gateway.policy.decision import Decision
 from gateway.policy.takeover_return import HANDED_OVER, RETURNED, STAGE, WITHHELD, decide_takeover
 from gateway.render import address, render_off_loop
@@ -91,7 +91,7 @@ async def _addressed(said: Text, turn: TurnContext) -> tuple[Outbound, ...]:
         turn.id,
         turn.place,
         await render_off_loop(turn.language_of().shown(said), turn.connected.renderer),
-        NOTHING_SAID,
+        NOTHING_SHOWN,
         reply_to_id=turn.asked.reply_to_id,
         reply_handle=turn.asked.reply_handle,
     )

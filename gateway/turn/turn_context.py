@@ -11,7 +11,7 @@ from gateway.authorship import Material, text_of, within_bounds
 from gateway.conversation import ConversationKey
 from gateway.immutable import replace
 from gateway.message import (
-    NOTHING_SAID,
+    NOTHING_SHOWN,
     Attachment,
     ButtonPressed,
     ChatMessage,
@@ -22,7 +22,7 @@ from gateway.message import (
     MessageReceived,
     Outbound,
     Place,
-    Reply,
+    ShownReply,
 )
 from gateway.outbound.live.answer import LiveAnswer
 from gateway.people import Audience, Principal
@@ -227,7 +227,7 @@ class WrittenAnswer:
 
     text: str = ""
     footer: ShownFooter = NOTHING_BENEATH
-    beneath: Reply = NOTHING_SAID
+    beneath: ShownReply = NOTHING_SHOWN
 
 
 @dataclass(slots=True)

@@ -26,9 +26,8 @@ from gateway.message import (
     Choice,
     CommandInvoked,
     MessageReceived,
-    Offered,
     Place,
-    Reply,
+    ShownReply,
     button_in,
 )
 from gateway.people import Audience
@@ -112,15 +111,15 @@ class TypedAnswers:
 
 
 async def typed_form(
-    turn: TurnContext, reply: Reply, services: Services, offered: Sequence[Offered] = ()
-) -> Reply:
+    turn: TurnContext, reply: ShownReply, services: Services, offered: Sequence[Choice] = ()
+) -> ShownReply:
     """Return the reply with its buttons, or with a sentence that names the words to type. `offered`
     are the same buttons in no language yet: their English words answer as well. Raises
     `StoreUnavailable`."""
     if _fits(services, turn.place, reply.buttons):
         return reply
     words = {spoken(button.typed): button for button in reply.buttons if button.typed}
-    english = [button_in(ENGLISH, one) for one in offered if isinstance(one, Choice)]
+    english = [button_in(ENGLISH, one) for one in offered]
     more = {spoken(button.typed): button for button in english if button.typed}
     if len(words) < len(reply.buttons):
         words, more = _by_label(reply.buttons), {}

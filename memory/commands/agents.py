@@ -13,7 +13,7 @@ from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
 from gateway.ports.rights import IN_CHAT
-from gateway.text import Text, label, verbatim
+from gateway.text import Text, described, label, verbatim
 from memory.agents.overview import LEAST, AgentOverview, Origins
 from memory.agents.registry import EVER, AgentRegistry
 from memory.commands import agent_texts, invitation_texts, texts
@@ -24,11 +24,11 @@ from memory.text.display import paragraphs
 
 SPEC: Final = CommandSpec(
     "agents",
-    "List my agents, answer invitations, take back what they gave",
+    described("List my agents, answer invitations, take back what they gave"),
     True,
     "what",
     True,
-    "ID; accept ID, decline ID, leave ID POOL, unregister ID, take-back ID; or: all",
+    described("ID; accept ID, decline ID, leave ID POOL, unregister ID, take-back ID; or: all"),
     deletes=True,
     allowed=IN_CHAT,
 )

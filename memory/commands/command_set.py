@@ -11,7 +11,7 @@ from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
 from gateway.ports.rights import IN_CHAT
-from gateway.text import counted, label, text
+from gateway.text import counted, described, label, text
 from memory.commands import documents, handoffs, invitations, link, link_texts, texts
 from memory.commands import memories as browsing
 from memory.commands.agents import SPEC as AGENTS_SPEC
@@ -48,7 +48,7 @@ _THAT: Final = re.compile(
 SPECS: Final = (
     CommandSpec(
         "remember",
-        "Remember something for me",
+        described("Remember something for me"),
         True,
         "what",
         allowed=IN_CHAT,
@@ -56,32 +56,32 @@ SPECS: Final = (
     ),
     CommandSpec(
         "memories",
-        "Show what you learned about me",
+        described("Show what you learned about me"),
         True,
         "words",
         True,
-        "words to find, or: chat, review",
+        described("words to find, or: chat, review"),
         allowed=IN_CHAT,
         help_group="memory",
     ),
     CommandSpec(
         "forget",
-        "Forget something about me",
+        described("Forget something about me"),
         True,
         "topic",
         False,
-        "a topic, or an id",
+        described("a topic, or an id"),
         deletes=True,
         allowed=IN_CHAT,
         help_group="memory",
     ),
     CommandSpec(
         "privacy",
-        "Show, export or erase what you store about me",
+        described("Show, export or erase what you store about me"),
         True,
         "what",
         True,
-        "export, import, erase; or memory, notes, rooms with on or off",
+        described("export, import, erase; or memory, notes, rooms with on or off"),
         takes_files=True,
         deletes=True,
         allowed=IN_CHAT,
@@ -90,21 +90,21 @@ SPECS: Final = (
     browsing.UNDO_SPEC,
     CommandSpec(
         "project",
-        "Choose which project we talk about",
+        described("Choose which project we talk about"),
         True,
         "project",
         True,
-        "a number or name, or: none; in a channel: bind PROJECT, unbind",
+        described("a number or name, or: none; in a channel: bind PROJECT, unbind"),
         allowed=IN_CHAT,
     ),
     *documents.SPECS,
     CommandSpec(
         "link",
-        "Link my accounts on two platforms, or separate them",
+        described("Link my accounts on two platforms, or separate them"),
         True,
         "code",
         True,
-        "a code, or: off, cancel, confirm ID",
+        described("a code, or: off, cancel, confirm ID"),
         allowed=IN_CHAT,
     ),
     *handoffs.SPECS,

@@ -9,7 +9,7 @@ from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
 from gateway.ports.rights import IN_CHAT
-from gateway.text import NO_TEXT, Moment, Sentence, Text, joined, text, verbatim
+from gateway.text import NO_TEXT, Moment, Sentence, Text, described, joined, text, verbatim
 from memory.actions import documents as on
 from memory.actions.call import MemoryCall, in_chat
 from memory.commands import texts
@@ -17,11 +17,11 @@ from memory.commands.open_questions import Questions
 from memory.service.handle import MemoryHandle, Writable
 from memory.text.display import italic, one_line, paragraphs, quoted
 
-OR_UNDO: Final = "a text, or: undo"
+OR_UNDO: Final = described("a text, or: undo")
 SPECS: Final = (
     CommandSpec(
         "soul",
-        "Show or change how you behave towards me",
+        described("Show or change how you behave towards me"),
         True,
         "text",
         True,
@@ -30,7 +30,7 @@ SPECS: Final = (
     ),
     CommandSpec(
         "bible",
-        "Show or change the notes of this project",
+        described("Show or change the notes of this project"),
         True,
         "text",
         True,

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from gateway.people import identity_of
 from gateway.text import Moment, Text, counted, joined, label, text, verbatim
 from memory.agents.model import Handoff, HandoffStatus
+from memory.commands.link_texts import person_by_name, platform_of
 from memory.text.display import one_line, paragraphs, quoted
 
 SHORT: Final = 8
@@ -96,12 +96,13 @@ _ENTRY: Final = text("{name}: {value}")
 _ENTRIES: Final = counted("{count} entries", "{count} entries")
 
 
-def offer(handoff: Handoff) -> Text:
-    """Return the message that offers a task to a person."""
+def offer(handoff: Handoff, source_person: str = "") -> Text:
+    """Return the message that offers a task to a person. `source_person` is the name of the person
+    for whom the other agent acts."""
     context = handoff.context
     how = HOW_TO_ANSWER.of(id=verbatim(short_id(handoff)), until=Moment(handoff.until))
     return paragraphs(
-        OFFER.of(source=source(handoff)),
+        OFFER.of(source=source(handoff, source_person)),
         verbatim(quoted(context.task_description)),
         *_details(handoff),
         WARNING if context.findings else NOT_FROM_ME,
@@ -109,16 +110,14 @@ def offer(handoff: Handoff) -> Text:
     )
 
 
-def source(handoff: Handoff) -> Text:
+def source(handoff: Handoff, person: str = "") -> Text:
     """Return the source agent in a few words: its name, and the person for whom it acts."""
     name = verbatim(one_line(handoff.source_name))
     if handoff.source_owner == handoff.target_person:
         return _YOUR_AGENT.of(name=name) if name else _AGENT_OF_YOURS
-    identity = identity_of(handoff.source_owner)
     agent = _AGENT_OF.of(name=name) if name else _UNNAMED_AGENT_OF
-    return agent.of(
-        person=verbatim(one_line(identity.id, 60)), platform=verbatim(one_line(identity.platform))
-    )
+    owner = handoff.source_owner
+    return agent.of(person=person_by_name(owner, person), platform=platform_of(owner))
 
 
 def line(handoff: Handoff, now: datetime) -> Text:

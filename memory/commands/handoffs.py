@@ -13,11 +13,12 @@ from gateway.people import Audience
 from gateway.ports import Clock, CommandSpec
 from gateway.ports.memory import Caller
 from gateway.ports.rights import IN_CHAT
-from gateway.text import Moment, verbatim
+from gateway.text import Moment, described, verbatim
 from memory.agents.handoffs import HandoffManager
 from memory.agents.model import Handoff, HandoffStatus, HandoffStep
 from memory.agents.stores.direct_places import (
     IsServed,
+    NamesOf,
     SendNotices,
     SqlDirectPlaces,
     writable_place,
@@ -32,14 +33,14 @@ AT_ONCE: Final = 20
 """Offers that are sent together."""
 PREFIX: Final = "memory:handoff:"
 SPECS: Final = (
-    CommandSpec("handoffs", "List the tasks that agents handed to me", allowed=IN_CHAT),
+    CommandSpec("handoffs", described("List the tasks that agents handed to me"), allowed=IN_CHAT),
     CommandSpec(
         "handoff",
-        "Accept, reject or complete a task of an agent",
+        described("Accept, reject or complete a task of an agent"),
         True,
         "what",
         True,
-        "accept ID, reject ID REASON, or: done ID RESULT",
+        described("accept ID, reject ID REASON, or: done ID RESULT"),
         allowed=IN_CHAT,
     ),
 )
@@ -161,9 +162,10 @@ def buttons_of(handoff: Handoff) -> tuple[Choice, Choice]:
     )
 
 
-def notice_of(handoff: Handoff, place: Place) -> Notice:
-    """Return the message that offers a task to a person in their direct conversation."""
-    person, text = handoff.target_person, handoff_texts.offer(handoff)
+def notice_of(handoff: Handoff, place: Place, source_person: str) -> Notice:
+    """Return the message that offers a task to a person in their direct conversation.
+    `source_person` is the name of the person for whom the other agent acts."""
+    person, text = handoff.target_person, handoff_texts.offer(handoff, source_person)
     return Notice(person, place, text, buttons_of(handoff), handoff.until)
 
 
@@ -198,6 +200,8 @@ class HandoffNotices(Struct, frozen=True):
     is_served: IsServed
     send: SendNotices
     clock: Clock
+    names: NamesOf
+    """The display names of people."""
 
     async def send_due(self) -> None:
         """Send a bounded number of offers. Raises `StoreUnavailable`."""
@@ -210,7 +214,9 @@ class HandoffNotices(Struct, frozen=True):
         tenant, person = handoff.tenant, handoff.target_person
         place = await writable_place(self.places, self.is_served, tenant, person)
         if place is not None:
-            await self.send(f"handoff-{handoff.id}", [notice_of(handoff, place)])
+            names = await self.names(tenant, [handoff.source_owner])
+            notice = notice_of(handoff, place, names.get(handoff.source_owner, ""))
+            await self.send(f"handoff-{handoff.id}", [notice])
             return
         receiver = HandoffReceiver(tenant, persons=(person,))
         await self.store.reject(receiver, handoff.id, WITHDRAWN, self.clock.now())

@@ -4,9 +4,9 @@ escaped."""
 from collections.abc import Sequence
 from typing import Final
 
-from gateway.people import identity_of
 from gateway.text import Moment, Text, counted, label, text, verbatim
 from memory.agents.model import Permission, PoolInvitation
+from memory.commands.link_texts import person_by_name, platform_of
 from memory.text.display import bullets, one_line, paragraphs
 from safety.injection_detection.detect import detect_injection
 
@@ -75,11 +75,11 @@ _LINE_READS: Final = text("`{id}` {inviter} invites {agent} into “{pool}” (r
 _LINE_WRITES: Final = text("`{id}` {inviter} invites {agent} into “{pool}” (write, until {until})")
 
 
-def notice(invitation: PoolInvitation) -> Text:
+def notice(invitation: PoolInvitation, inviter_name: str = "") -> Text:
     """Return the message that tells a person of an invitation."""
     writes = invitation.permission is Permission.WRITE
     named = NOTICE.of(
-        inviter=inviter(invitation),
+        inviter=inviter(invitation, inviter_name),
         agent=agent_in_words(invitation),
         pool=verbatim(one_line(invitation.pool_name)),
     )
@@ -89,12 +89,10 @@ def notice(invitation: PoolInvitation) -> Text:
     return paragraphs(named, means, source, how)
 
 
-def inviter(invitation: PoolInvitation) -> Text:
-    """Return who invites, by the id that decides."""
-    identity = identity_of(invitation.inviter)
-    return _PERSON_ON.of(
-        person=verbatim(one_line(identity.id, 60)), platform=verbatim(one_line(identity.platform))
-    )
+def inviter(invitation: PoolInvitation, name: str = "") -> Text:
+    """Return who invites: the name, if it is known, and the id that decides."""
+    person = person_by_name(invitation.inviter, name)
+    return _PERSON_ON.of(person=person, platform=platform_of(invitation.inviter))
 
 
 def agent_in_words(invitation: PoolInvitation) -> Text:

@@ -17,6 +17,7 @@ from memory.agents.overview import LEAST
 from memory.agents.pools import PoolRegistry
 from memory.agents.stores.direct_places import (
     IsServed,
+    NamesOf,
     SendNotices,
     SqlDirectPlaces,
     writable_place,
@@ -101,9 +102,10 @@ def buttons_of(invitation: PoolInvitation) -> tuple[Choice, Choice]:
     )
 
 
-def notice_of(invitation: PoolInvitation, place: Place) -> Notice:
+def notice_of(invitation: PoolInvitation, place: Place, inviter_name: str) -> Notice:
     """Return the message that tells a person of an invitation in their direct conversation."""
-    text, buttons = invitation_texts.notice(invitation), buttons_of(invitation)
+    text = invitation_texts.notice(invitation, inviter_name)
+    buttons = buttons_of(invitation)
     return Notice(invitation.person, place, text, buttons, invitation.until)
 
 
@@ -120,6 +122,8 @@ class InvitationNotices(Struct, frozen=True):
     is_served: IsServed
     send: SendNotices
     clock: Clock
+    names: NamesOf
+    """The display names of people."""
 
     async def send_due(self) -> None:
         """Send a bounded number of notices. Raises `StoreUnavailable`."""
@@ -132,4 +136,6 @@ class InvitationNotices(Struct, frozen=True):
         place = await writable_place(self.places, self.is_served, tenant, person)
         if place is not None:
             key = f"invitation-{invitation.id}"
-            await self.send(key, [notice_of(invitation, place)])
+            names = await self.names(tenant, [invitation.inviter])
+            name = names.get(invitation.inviter, "")
+            await self.send(key, [notice_of(invitation, place, name)])

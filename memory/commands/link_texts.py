@@ -132,6 +132,8 @@ ERASE_THAT_TOO: Final = text(
 _SIDE: Final = text("{platform}, “{name}”, id {id}")
 _SIDE_UNNAMED: Final = text("{platform}, id {id}")
 _SINCE: Final = text("{side}, since {at}")
+# Translators: the person who asks through an agent. {name} is what they call themselves.
+_NAMED: Final = text("{name} (name not verified, id {id})")
 _PLATFORM: Final = text("Platform: {platform}")
 _NAME: Final = text("Name: “{name}”")
 _NAME_UNKNOWN: Final = text("Name: not known")
@@ -205,6 +207,21 @@ def in_short(side: LinkSide) -> Text:
     if not side.name:
         return _SIDE_UNNAMED.of(platform=platform, id=id_)
     return _SIDE.of(platform=platform, name=verbatim(one_line(side.name)), id=id_)
+
+
+def person_by_name(person: str, name: str) -> Text:
+    """Return the words for a `str(PersonId)`: their name, which nobody verified, with the id that
+    decides; the id alone without a name."""
+    id_ = identity_of(person).id
+    if not one_line(name):
+        return verbatim(one_line(id_, 60))
+    return _NAMED.of(name=verbatim(one_line(name, 60)), id=_code(id_))
+
+
+def platform_of(person: str) -> Text:
+    """Return the title of a person's platform."""
+    platform = identity_of(person).platform
+    return _TITLES.get(platform) or verbatim(one_line(platform.title()))
 
 
 def listed(group: Sequence[Linked]) -> Text:

@@ -11,7 +11,7 @@ from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
 from gateway.ports.rights import IN_CHAT
-from gateway.text import NO_TEXT, Sentence, Text, counted, label, text, verbatim
+from gateway.text import NO_TEXT, Sentence, Text, counted, described, label, text, verbatim
 from memory.actions import reviews as on
 from memory.actions.call import in_chat
 from memory.actions.memories import NotKept
@@ -39,11 +39,11 @@ DECISIONS: Final = (KEEP, BESIDE, DISCARD, LATER)
 
 UNDO_SPEC: Final = CommandSpec(
     "undo",
-    "Delete what you noted on your own",
+    described("Delete what you noted on your own"),
     True,
     "id",
     True,
-    "an id; alone: the latest",
+    described("an id; alone: the latest"),
     allowed=IN_CHAT,
 )
 MAX_NAME: Final = 60

@@ -6,7 +6,7 @@ from typing import Annotated, Final, TypeVar
 
 import typer
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.pairing.admissions import COMMAND_LINE
 from gateway.pairing.requests import WRONG_CODE, match
 from gateway.people import Role, identity_of
@@ -64,7 +64,7 @@ def revoke(person: Who, config: Config = None) -> int:
     is none."""
 
     if person.count(":") < 2:
-        raise BadInput(f"{person[:80]!r}: a person is PLATFORM:ACCOUNT:ID.")
+        raise UsageError(f"{person[:80]!r}: a person is PLATFORM:ACCOUNT:ID.")
     settings = settings_with_database(config)
     tenant = load_extensions(settings).tenant_of_person(identity_of(person))
 
@@ -88,7 +88,7 @@ def owner_code(config: Config = None) -> int:
     yet."""
     settings = read_settings(config)
     if settings.database.url == MEMORY:
-        raise BadInput(IN_MEMORY)
+        raise UsageError(IN_MEMORY)
 
     async def job(storage: Storage) -> OwnerCode:
         return await wire_access(settings, storage, SystemClock()).owner_codes.create()
@@ -106,7 +106,7 @@ def _decide(code: str, config: Config, *, approves: bool) -> int:
     async def job(access: AccessControl) -> PairingRequest | None:
         request = match(await access.pairing.waiting(None), code)
         if request is None:
-            raise BadInput(
+            raise UsageError(
                 WRONG_CODE.english.replace("`/approve` lists", "`parley access list` shows")
             )
         if approves:

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 import typer
 
-from gateway.errors import BadInput
+from gateway.errors import BadInput, UsageError
 from memory.agents.model import Agent, AgentSummary, AgentType
 from memory.agents.overview import AgentPage, TakenBack
 from memory.agents.registry import EVER
@@ -206,7 +206,7 @@ async def _agent_of(
         summary = await opened.agent(agent)
     except BadInput as error:
         if len(agent) == 32:
-            raise BadInput(NEEDS_PERSON.format(id=agent)) from error
+            raise UsageError(NEEDS_PERSON.format(id=agent)) from error
         raise
     request = await opened.person(_person_of(summary))
     return request, await overview.named(request, summary.id)
@@ -247,6 +247,6 @@ def _day(text: str) -> datetime:
     try:
         return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
     except ValueError:
-        raise BadInput(
+        raise UsageError(
             f"--since: {text[:40]!r} is not a date. Write it as in 2026-11-23."
         ) from None

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.stores.sqlite.backup import restore, verify
 from parley.cli.options import Config
 from parley.cli.stores import command_settings
@@ -97,4 +97,4 @@ def _refuse_other_key(copied_key: Path, key: Path, force: bool) -> None:
     """Raises `BadInput` where the present key is another one and `force` is not set."""
     content = key_in(copied_key)
     if key.exists() and not force and key_in(key) != content:
-        raise BadInput(f"{key} differs from the key of the copy; --force replaces it")
+        raise UsageError(f"{key} differs from the key of the copy; --force replaces it")

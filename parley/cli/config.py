@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final, TypeVar
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.extensions import ExtensionRegistry
 from gateway.people import DEFAULT_TENANT
 from gateway.platforms import Discovery, discover
@@ -140,7 +140,7 @@ async def _done(
                 version=made.number,
             )  # fmt: skip
             return made
-    raise BadInput(BUSY)
+    raise UsageError(BUSY)
 
 
 def _with_configuration(

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from gateway.errors import BadInput, ParleyError
+from gateway.errors import ParleyError, UsageError
 from gateway.platforms import discover
 from parley.cli.chosen_configuration import own_configuration
 from parley.cli.options import Config
@@ -32,7 +32,7 @@ def docs(
     """Print a page, or the list of all pages. Raises `BadInput` for an unknown page."""
     listed = list(pages())
     if not listed:
-        raise BadInput(MISSING)
+        raise UsageError(MISSING)
     if not page:
         print_lines(f"{name:<40}  {title}" for name, title in listed)
         sys.stderr.write(f"`parley docs PAGE` prints a page. {_address(config)}\n")
@@ -40,7 +40,7 @@ def docs(
     file = page_named(page)
     if file is None:
         close = suggestion(page, [name for name, _ in listed])
-        raise BadInput(f"There is no page {page}. {close} `parley docs` lists all pages.")
+        raise UsageError(f"There is no page {page}. {close} `parley docs` lists all pages.")
     print_text(file.read_text("utf-8"))
     return 0
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from importlib import import_module
 from typing import Final, TypeAlias, cast
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.people import PersonId
 from gateway.platforms import discover
 from gateway.ports import AdapterState
@@ -41,7 +41,7 @@ async def resolve_person(person: PersonId, states: AdapterStates) -> PersonId | 
     people = [PersonId(person.platform, person.account, id_) for id_ in ids]
     if len(people) > 1:
         names = " or ".join(str(one) for one in people)
-        raise BadInput(f"{person} may be {names}: write the one that you mean.")
+        raise UsageError(f"{person} may be {names}: write the one that you mean.")
     return people[0] if people else None
 
 
@@ -49,7 +49,7 @@ async def seen_person(person: PersonId, states: AdapterStates) -> PersonId:
     """The same. Raises `BadInput` also for a person who has not written yet."""
     known = await resolve_person(person, states)
     if known is None:
-        raise BadInput(NOT_SEEN.format(person=person))
+        raise UsageError(NOT_SEEN.format(person=person))
     return known
 
 
@@ -67,7 +67,7 @@ def check_account(settings: Settings, person: PersonId) -> None:
     named = f"{person.platform}:{person.account}"
     if named not in ours:
         listed = ", ".join(ours) or "none"
-        raise BadInput(f"There is no account {named} here. The accounts are: {listed}.")
+        raise UsageError(f"There is no account {named} here. The accounts are: {listed}.")
 
 
 def _identify_of(platform: str) -> Identify | None:

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
-from gateway.errors import BadInput, StartError
+from gateway.errors import StartError, UsageError
 from gateway.people import DEFAULT_TENANT
 from gateway.ports.clock import SystemClock
 from parley.cli.known_people import check_account, seen_person
@@ -50,9 +50,9 @@ def link(
         raise typer.BadParameter("write a person, or --operator", param_hint="PERSON")
     settings = settings_with_database(config)
     if not settings.console.enabled:
-        raise BadInput(OFF)
+        raise UsageError(OFF)
     if settings.server.port == 0 and settings.console.url is None:
-        raise BadInput(NO_PORT)
+        raise UsageError(NO_PORT)
     made = _for_person(settings, person) if person else _new(settings, tenant, str(LOCAL_OPERATOR))
     sys.stdout.write(f"{made}\n")
     who = person or "an owner without a chat account"

@@ -12,7 +12,7 @@ from typing import Annotated, Final
 
 import typer
 
-from gateway.errors import BadInput, StartError
+from gateway.errors import StartError, UsageError
 from memory.mcp.names import KNOWLEDGE, PREFIX, SESSION
 from parley.cli.mcp_bridge import Bridge, standard_streams
 from parley.cli.options import Config
@@ -147,7 +147,7 @@ def mcp(
         return 0
     token = os.environ.get(TOKEN_VARIABLE, "").strip()
     if not token:
-        raise BadInput(NO_TOKEN)
+        raise UsageError(NO_TOKEN)
     asyncio.run(_serve(endpoint, token))
     return 0
 
@@ -181,4 +181,4 @@ def _address(url: str, config: Config) -> str:
     parsed = httpx2.URL(url)
     if parsed.scheme == "https" or (parsed.scheme == "http" and is_loopback_name(parsed.host)):
         return url.rstrip("/").removesuffix(PREFIX)
-    raise BadInput(PLAIN_HTTP)
+    raise UsageError(PLAIN_HTTP)

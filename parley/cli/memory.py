@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 
 import typer
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from memory.model.outcome import Outcome
 from memory.model.record import MAX_DOCUMENT, Tier
 from memory.ports.memories import Filter
@@ -227,7 +227,7 @@ async def _decide_named(
     decided = [(_one(waiting, name), True) for name in approve]
     decided += [(_one(waiting, name), False) for name in reject]
     if len({pending.id for pending, _ in decided}) < len(decided):
-        raise BadInput("One memory is named twice.")
+        raise UsageError("One memory is named twice.")
     status = 0
     for pending, keep in decided:
         done, result = await _decide(handle, pending, keep=keep)
@@ -267,7 +267,7 @@ def _one(waiting: Sequence[ReviewItem], name: str) -> ReviewItem:
     if not matches and len(name) >= MIN_ID:
         matches = [one for one in waiting if one.id.startswith(name)]
     if len(matches) != 1:
-        raise BadInput(f"No memory waits under {name[:80]!r}. It may have been decided already.")
+        raise UsageError(f"No memory waits under {name[:80]!r}. It may have been decided already.")
     return matches[0]
 
 

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 import typer
 from msgspec import Struct
 
-from gateway.errors import BadInput, ModelError, TenantUnknown
+from gateway.errors import ModelError, TenantUnknown, UsageError
 from gateway.extensions import ExtensionRegistry
 from gateway.message import Place
 from gateway.pairing.admissions import role_with
@@ -91,7 +91,7 @@ def with_memory(
             if not has_memories and settings.memory.places != (BUILTIN,):
                 has_memories = bool(await (await memory.for_principal(caller)).read.count())
             if not has_memories:
-                raise BadInput(NO_MEMORIES.format(person=person))
+                raise UsageError(NO_MEMORIES.format(person=person))
             return await job(await memory.for_principal(caller), settings)
 
     return asyncio.run(run())
@@ -123,7 +123,7 @@ def chosen_tenants(settings: Settings, extensions: ExtensionRegistry, tenant: st
     """The named tenant, or those of the accounts. Raises `BadInput` where there is none."""
     tenants = [tenant] if tenant else tenants_of_accounts(settings, extensions)
     if not tenants:
-        raise BadInput(NO_TENANT)
+        raise UsageError(NO_TENANT)
     return tenants
 
 
@@ -153,7 +153,7 @@ async def opened_memory(
             settings, storage, clock, models, check=AssumedMembership(), backends=backends
         )
         if wired.memory is None or wired.consolidation is None or wired.agents is None:
-            raise BadInput(OFF)
+            raise UsageError(OFF)
         async with opened(storage):
             await wired.start()
             await wired.consolidation.everything()
@@ -273,7 +273,7 @@ def _fits(id_: str, text: str) -> bool:
 
 def _only(matches: list[T], text: str, unknown: str) -> T:
     if not matches:
-        raise BadInput(unknown.format(text=text[:40]))
+        raise UsageError(unknown.format(text=text[:40]))
     if len(matches) > 1:
-        raise BadInput(AMBIGUOUS.format(text=text[:40]))
+        raise UsageError(AMBIGUOUS.format(text=text[:40]))
     return matches[0]

@@ -10,7 +10,7 @@ from typing import Annotated, Final
 
 import typer
 
-from gateway.errors import BadInput, LibraryMissing
+from gateway.errors import LibraryMissing, UsageError
 from memory.model.outcome import IngestionTier, ValidationResult
 from memory.service.handle import MemoryHandle
 from memory.transfer.encryption import MAX_KEY, check_key
@@ -103,14 +103,14 @@ def _read_key(key_file: Path | None, *, twice: bool) -> str:
             with key_file.open(encoding="utf-8") as opened:
                 return check_key(opened.read(MAX_KEY + 10))
         except (OSError, UnicodeDecodeError) as error:
-            raise BadInput(f"cannot read the key in {key_file}: {error}") from error
+            raise UsageError(f"cannot read the key in {key_file}: {error}") from error
     if os.environ.get(KEY_VARIABLE):
         return check_key(os.environ[KEY_VARIABLE])
     if not sys.stdin.isatty():
-        raise BadInput(NO_KEY)
+        raise UsageError(NO_KEY)
     key = check_key(getpass.getpass("Key (12 characters or more): "))
     if twice and getpass.getpass("The same again: ") != key:
-        raise BadInput("The two keys differ.")
+        raise UsageError("The two keys differ.")
     return key
 
 
@@ -144,7 +144,7 @@ def validate(
 
     async def job(handle: MemoryHandle, _: Settings) -> ValidationResult:
         if source not in INPUT_KINDS:
-            raise BadInput(f"--source: {source[:40]!r} is not one of {', '.join(INPUT_KINDS)}")
+            raise UsageError(f"--source: {source[:40]!r} is not one of {', '.join(INPUT_KINDS)}")
         return await handle.write.try_out(text, memory_type, source)
 
     result = with_memory(person, config, job, allow_unknown=True)

@@ -13,7 +13,7 @@ from typing import Annotated, Final
 
 import typer
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.platforms import PLATFORM_NAME
 from parley.config.sections import OWN_PLATFORMS
 from parley.python_environment import DISTRIBUTION, own_requirement
@@ -51,7 +51,7 @@ def new_adapter(
     check_name(name)
     target = folder or Path(f"parley-adapter-{name}")
     if target.exists():
-        raise BadInput(EXISTS.format(folder=target))
+        raise UsageError(EXISTS.format(folder=target))
     written = write_template(name, target)
     commands = {
         "folder": shlex.quote(str(target)),
@@ -65,9 +65,9 @@ def new_adapter(
 def check_name(name: str) -> None:
     """Raise `BadInput` for a name that is no platform's, or one of Parley's own."""
     if not PLATFORM_NAME.fullmatch(name) or not name[0].isalpha() or keyword.iskeyword(name):
-        raise BadInput(BAD_NAME.format(name=name[:80]))
+        raise UsageError(BAD_NAME.format(name=name[:80]))
     if name in OWN_PLATFORMS:
-        raise BadInput(TAKEN.format(name=name))
+        raise UsageError(TAKEN.format(name=name))
 
 
 def write_template(name: str, target: Path) -> int:
@@ -82,7 +82,7 @@ def write_template(name: str, target: Path) -> int:
     try:
         return _write(files("parley.cli").joinpath(TEMPLATE), target, values)
     except OSError as error:
-        raise BadInput(f"{target} cannot be written: {error.strerror}.") from error
+        raise UsageError(f"{target} cannot be written: {error.strerror}.") from error
 
 
 def _write(source: Traversable, target: Path, values: Mapping[str, str]) -> int:

@@ -6,7 +6,7 @@ from typing import Annotated, Final, get_args
 
 import typer
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.inbound.crash_loop_guard import CRASHES, MAX_LISTED, CrashCounts
 from gateway.ports.work_guard import Quarantined, WorkItem, WorkKind
 from parley.cli.options import Config
@@ -114,4 +114,4 @@ def _item_of(key: str) -> WorkItem:
     for known in get_args(WorkKind):
         if kind == known and id_:
             return WorkItem(known, id_)
-    raise BadInput(f"{key[:80]!r}: a key is KIND:ID, as `parley quarantine list` shows it.")
+    raise UsageError(f"{key[:80]!r}: a key is KIND:ID, as `parley quarantine list` shows it.")

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.message import Part
 from gateway.platforms import discover
 from gateway.render import render
@@ -24,7 +24,7 @@ def render_file(
     manifests = discover().manifests
     if platform not in manifests and platform != "plain":
         advice = suggestion(platform, list(manifests))
-        raise BadInput(f"{platform} is not a known platform. {advice}")
+        raise UsageError(f"{platform} is not a known platform. {advice}")
     parts = render(_read(file), platform)
     for number, part in enumerate(parts, 1):
         if len(parts) > 1:
@@ -51,9 +51,9 @@ def _read(file: str) -> str:
                 raw = source.read(MAX_BYTES + 1)
         text = raw.decode("utf-8")
     except OSError as error:
-        raise BadInput(f"{file} cannot be read: {error.strerror}.") from error
+        raise UsageError(f"{file} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
-        raise BadInput(f"{file} is not UTF-8 text.") from error
+        raise UsageError(f"{file} is not UTF-8 text.") from error
     if len(raw) > MAX_BYTES:
-        raise BadInput(f"{file} is larger than 1 MiB.")
+        raise UsageError(f"{file} is larger than 1 MiB.")
     return text

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from gateway.errors import BadInput, StartError
+from gateway.errors import StartError, UsageError
 from parley.cli.chosen_configuration import DEFAULT_CONFIG, base_folder, own_configuration
 from parley.cli.file_writing import write_beside
 from parley.cli.options import Config
@@ -171,17 +171,17 @@ def manager() -> Manager:
         return Launchd(home, os.getuid())
     if sys.platform == "linux" and shutil.which("systemctl"):
         return Systemd(home)
-    raise BadInput(NO_MANAGER)
+    raise UsageError(NO_MANAGER)
 
 
 def install(config: Config = None) -> int:
     """Start Parley as a service of this user. Raises `BadInput`, `StartError`."""
     path = own_configuration(config) or DEFAULT_CONFIG
     if not path.is_file():
-        raise BadInput(NO_CONFIG)
+        raise UsageError(NO_CONFIG)
     command = Path(sys.executable).with_name("parley")
     if {"archive-v0", "environments-v2"} & set(command.parts):
-        raise BadInput(TEMPORARY.format(command=command))
+        raise UsageError(TEMPORARY.format(command=command))
     words = [sys.executable, "-m", "parley", "run", "--config", str(path.absolute())]
     said = manager().install(words, base_folder(path))
     sys.stdout.write(f"Parley runs as a service, and starts again after a failure.\n{said}\n")

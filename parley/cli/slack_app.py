@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from adapters.slack.app_manifest import app_manifest
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from parley.wiring.accounts import offered_commands
 
 
@@ -31,4 +31,4 @@ def manifest_text(name: str, url: str = "") -> str:
         commands = offered_commands(with_memory=True)
         return app_manifest(name, "http" if url else "socket", url, commands)
     except ValueError as error:
-        raise BadInput(f"--url: {error}.") from error
+        raise UsageError(f"--url: {error}.") from error

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.observe.logs import configure_logs
 from gateway.ports.clock import SystemClock
 from parley.config import Settings
@@ -103,10 +103,10 @@ def require_database(settings: Settings, *, hot: bool = False) -> None:
     """Raises `BadInput` where there is no database that this process can read."""
     for url in (settings.database.url, settings.storage_url if hot else ""):
         if url == MEMORY:
-            raise BadInput(IN_MEMORY)
+            raise UsageError(IN_MEMORY)
         file = sqlite_file(url)
         if file and not Path(file).exists():
-            raise BadInput(NO_DATABASE.format(file=file))
+            raise UsageError(NO_DATABASE.format(file=file))
 
 
 @asynccontextmanager

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.ports.clock import SystemClock
 from parley.cli.options import Config
 from parley.cli.stores import opened, read_settings
@@ -26,7 +26,7 @@ def sync(
     """Fetch the project's figures now, also while Parley runs, and print the status."""
     settings = read_settings(config)
     if not settings.memory.enabled:
-        raise BadInput("memory.enabled is off: no project has a status.")
+        raise UsageError("memory.enabled is off: no project has a status.")
     sys.stdout.write(asyncio.run(_sync(settings, project)) + "\n")
     return 0
 
@@ -37,7 +37,7 @@ async def _sync(settings: Settings, project: str) -> str:
     memory = wire_memory(settings, storage, clock)
     heartbeats = wire_heartbeats(settings, storage, memory.sync, load_extensions(settings), clock)
     if heartbeats is None:
-        raise BadInput("Memory is off, so no status can be written.")
+        raise UsageError("Memory is off, so no status can be written.")
     heartbeats.check(project)
     async with opened(storage):
         return await heartbeats.sync_site(project)

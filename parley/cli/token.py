@@ -9,7 +9,7 @@ from typing import Annotated, Final, TypeVar
 
 import typer
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.ports.clock import SystemClock
 from gateway.ports.rights import EVERY_SCOPE, TokenScope
 from memory.agents.model import Agent
@@ -108,7 +108,7 @@ def _issue(
     else:
         kept = ApiToken(id_, name, tenant, str(known), now, until, scopes, agent)
         if not _with_stores(settings, lambda stores: stores.tokens.add(kept)):
-            raise BadInput(f"There is a token {name} already: revoke it, or take another name.")
+            raise UsageError(f"There is a token {name} already: revoke it, or take another name.")
     claims = TokenClaims(known, tenant, until, id_, scopes, agent)
     sys.stdout.write(f"{issue(key, claims)}\n")
     advice = f" `parley token revoke {name}` revokes it." if name else ""
@@ -132,9 +132,9 @@ def _agent_of(settings: Settings, tenant: str, person: str, text: str) -> str:
     agents = _with_stores(settings, found) if len(text) >= LEAST else ()
     ids = [one.id for one in agents if one.id.startswith(text.lower())]
     if not ids:
-        raise BadInput(NO_AGENT.format(person=person, text=text[:40]))
+        raise UsageError(NO_AGENT.format(person=person, text=text[:40]))
     if len(ids) > 1:
-        raise BadInput(AMBIGUOUS.format(text=text[:40]))
+        raise UsageError(AMBIGUOUS.format(text=text[:40]))
     return ids[0]
 
 
@@ -160,7 +160,7 @@ def _revoke(settings: Settings, name: str) -> None:
     """Revoke one token at once. Raises `BadInput` where there is none of this name."""
     revoked = _with_stores(settings, lambda stores: stores.tokens.revoke(name))
     if revoked is None:
-        raise BadInput(f"There is no token {name}. `parley token list` shows them.")
+        raise UsageError(f"There is no token {name}. `parley token list` shows them.")
     sys.stdout.write(f"The token {revoked.name} of {revoked.person} is revoked.\n")
 
 
@@ -174,14 +174,14 @@ def _revoke_all(settings: Settings) -> None:
 
 def _with_stores(settings: Settings, job: Callable[[MemoryStores], Awaitable[T]]) -> T:
     if settings.database.url == MEMORY:
-        raise BadInput(NO_LIST)
+        raise UsageError(NO_LIST)
 
     return with_database(settings, lambda stores: job(stores.memory))
 
 
 def _checked(name: str) -> str:
     if len(name) > MAX_NAME or not name.isprintable() or name.strip() != name or ":" in name:
-        raise BadInput(
+        raise UsageError(
             f"A name has at most {MAX_NAME} characters, no colon and no control characters."
         )
     return name

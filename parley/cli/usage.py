@@ -6,7 +6,7 @@ from typing import Annotated, Final
 import typer
 from msgspec.structs import asdict
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.extensions import ExtensionRegistry
 from gateway.llm.prices import AS_OF
 from gateway.people import PersonId
@@ -85,7 +85,7 @@ def _tenant_of(settings: Settings, extensions: ExtensionRegistry, person: Person
     tenants = tenants_of_accounts(settings, extensions)
     if len(tenants) != 1:
         named = ", ".join(tenants) or "none is known from the configured accounts"
-        raise BadInput(f"Name one tenant with --tenant: {named}.")
+        raise UsageError(f"Name one tenant with --tenant: {named}.")
     return tenants[0]
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.people import PersonId
 from gateway.policy.model_failures import step_of
 from gateway.ports.prompt_blocks import LeftOut
@@ -182,7 +182,7 @@ def check_choice(message_id: str | None, last: bool, person: str, chat: str) -> 
         person_of(person)
     parts = chat.split(":", 2)
     if chat and (len(parts) < 3 or not all(parts)):
-        raise BadInput(f"{chat[:80]!r} is not a chat: write PLATFORM:ACCOUNT:CHANNEL.")
+        raise UsageError(f"{chat[:80]!r} is not a chat: write PLATFORM:ACCOUNT:CHANNEL.")
 
 
 async def chosen_traces(

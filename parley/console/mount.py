@@ -13,6 +13,7 @@ from gateway.people import identity_of
 from gateway.ports import Clock
 from gateway.ports.memory import CommandSet
 from gateway.stores.usage import Payer
+from gateway.text import counted, joined, text, verbatim
 from gateway.turn.services import Services
 from parley.config import Settings
 from parley.console.jobs import ConsoleJobs
@@ -45,25 +46,27 @@ from gateway.people import Audience, Role
 from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
 
-IN_PRIVATE: Final = (
+IN_PRIVATE: Final = text(
     "I send this link privately only: write `/console` to me in a direct message. Whoever opens "
     "the link is signed in as you."
 )
-LINK: Final = (
-    "{link}\n\nThis link signs one browser in as you, once, within {minutes} minutes. Do not pass "
-    "it on."
+LINK: Final = counted(
+    "This link signs one browser in as you, once, within {count} minute. Do not pass it on.",
+    "This link signs one browser in as you, once, within {count} minutes. Do not pass it on.",
 )
-NOT_REACHABLE: Final = (
+LINK_HERE: Final = counted(
+    "This link signs one browser in as you, once, within {count} minute. Do not pass it on. It "
+    "leads to the machine on which I run: to open it elsewhere, the operator sets `console.url`.",
+    "This link signs one browser in as you, once, within {count} minutes. Do not pass it on. It "
+    "leads to the machine on which I run: to open it elsewhere, the operator sets `console.url`.",
+)
+NOT_REACHABLE: Final = text(
     "You cannot open the console: only a browser on the machine on which I run can. The people who "
     "run me can change that with the setting `console.url`. In this chat, `/memories` shows what I "
     "remember of you, and `/privacy` exports or erases your data."
 )
 WEB: Final = "web"
 """The platform whose page is at the same address as the console."""
-LOCAL: Final = (
-    " It leads to the machine on which I run: to open it elsewhere, the operator sets "
-    "`console.url`."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +92,8 @@ class ConsoleCommands:
         if is_elsewhere and not who.role.at_least(Role.OPERATOR):
             return Reply(NOT_REACHABLE)
         link = await self.sessions.link(who.tenant, str(who.person))
-        text = LINK.format(link=link, minutes=rules.link_minutes)
-        return Reply(text + (LOCAL if is_elsewhere else ""))
+        means = (LINK_HERE if is_elsewhere else LINK).of(count=rules.link_minutes)
+        return Reply(joined((verbatim(link), means), "\n\n"))
 
     def owns(self, value: str) -> bool:
         """Return True for the value of a button of the other commands."""

@@ -13,7 +13,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.ports.http_routes import (
     EventStream,
     LocalHandler,
@@ -118,7 +118,7 @@ def as_port_request(scope: Scope, receive: Receive) -> LocalRequest:
         try:
             return await read_body(scope, receive, limit)
         except RequestTooLarge:
-            raise BadInput(f"too large: at most {limit:,} bytes") from None
+            raise UsageError(f"too large: at most {limit:,} bytes") from None
 
     query = QueryParams(scope["query_string"])
     return LocalRequest(

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from memory.ports.audit import Link
 from memory.stores.audit import FIRST, SqlAuditLog, first_broken
 from parley.config import Settings
@@ -36,7 +36,7 @@ def existing_key(settings: Settings) -> bytes:
     """Return the key of the chain. Raises `BadInput` if its file is missing."""
     path = audit_key_file(settings)
     if path is not None and not path.exists():
-        raise BadInput(NO_KEY.format(path=path))
+        raise UsageError(NO_KEY.format(path=path))
     return audit_key(settings)
 
 
@@ -53,7 +53,7 @@ async def walk(
     if after:
         before = await trail.links(after - 1, 1)
         if not before or before[0].number != after:
-            raise BadInput(f"The audit has no entry {after} to start from.")
+            raise UsageError(f"The audit has no entry {after} to start from.")
         previous = before[0].hash
     count, first, last = 0, None, None
     async for links in pages(trail, after, page):

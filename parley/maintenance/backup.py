@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from db.errors import StoreUnavailable
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.stores.sqlite.backup import back_up
 from parley.config import Settings
 from parley.config.sections import sqlite_file
@@ -55,7 +55,7 @@ def pairs(settings: Settings, copy: Path) -> list[tuple[Path, Path]]:
     """
     database, hot = sqlite_file(settings.database.url), sqlite_file(settings.storage_url)
     if not database:
-        raise BadInput(_elsewhere(settings.database.url))
+        raise UsageError(_elsewhere(settings.database.url))
     main = (Path(database), copy)
     if not hot or Path(hot).resolve() == Path(database).resolve():
         return [main]
@@ -91,7 +91,7 @@ def key_in(path: Path) -> bytes:
     try:
         return read_key(path)
     except OSError as error:
-        raise BadInput(f"{path}: {error}") from error
+        raise UsageError(f"{path}: {error}") from error
 
 
 def _elsewhere(url: str) -> str:

@@ -12,7 +12,7 @@ import structlog
 from msgspec import Struct
 
 from db.errors import StoreUnavailable
-from gateway.errors import BadInput, ParleyError
+from gateway.errors import ParleyError, UsageError
 from gateway.ports import Clock
 from gateway.ports.usage import Buckets
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
@@ -63,7 +63,7 @@ class Heartbeats(BackgroundJob):
         site = self._sites.get(project)
         if site is None:
             known = ", ".join(sorted(self._sites)) or "none is configured"
-            raise BadInput(f"{project[:80]!r} has no source under heartbeat.sources ({known}).")
+            raise UsageError(f"{project[:80]!r} has no source under heartbeat.sources ({known}).")
         return site
 
     async def sync_site(self, project: str) -> str:

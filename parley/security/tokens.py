@@ -16,7 +16,7 @@ from typing import Annotated, Final, Literal, Self
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from gateway.errors import BadInput
+from gateway.errors import BadInput, UsageError
 from gateway.people import PersonId
 from gateway.ports.rights import EVERY_SCOPE, TokenScope
 
@@ -44,7 +44,7 @@ class TokenClaims(Struct, frozen=True):
     agent: str = ""
 
 
-class BadToken(BadInput):
+class BadToken(UsageError):
     """An invalid token; `problem` is the reason as far as the client may know it."""
 
     def __init__(self, problem: TokenProblem) -> None:
@@ -125,7 +125,7 @@ def person_of(text: str) -> PersonId:
     platform, _, rest = text.partition(":")
     account, _, inside = rest.partition(":")
     if not (platform and account and inside) or len(text) > MAX_PERSON or not text.isprintable():
-        raise BadInput("A person is written PLATFORM:ACCOUNT:ID, such as telegram:main:123.")
+        raise UsageError("A person is written PLATFORM:ACCOUNT:ID, such as telegram:main:123.")
     return PersonId(platform, account, inside)
 
 

@@ -1,26 +1,29 @@
 """The accounts of a configuration, each with its adapter, and the stored conversations of one
 person for adapters that show them."""
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from gateway.commands.catalogue import APPROVE, CONSOLE, REGISTERED
 from gateway.extensions import ExtensionRegistry
+from gateway.languages.installed import Languages
 from gateway.markdown.text_renderer import Renderer
 from gateway.message import Part, Place
 from gateway.observe.logs import errors_only
 from gateway.people import PersonId
 from gateway.platforms import ConnectedAccount, adapter_class, discover, renderer_of
 from gateway.ports import AdapterContext, Clock, CommandSpec, Counter, WebhookRoutes
-from gateway.ports.adapter import AdapterStates
+from gateway.ports.adapter import AdapterStates, CommandLanguages
 from gateway.ports.conversations import MessageName, OwnConversation, OwnMessage, StoredTurn
 from gateway.ports.identities import noted_conflicts
 from gateway.ports.work_guard import WorkGuard
 from gateway.render import render_off_loop
 from gateway.stores.history import SqlOwnConversations
 from gateway.stores.long_lived_states import LongLivedStates
-from gateway.text import ENGLISH
+from gateway.text import ENGLISH, Language
 from memory.commands.command_set import SPECS
 from parley.config import MAIN, Settings
 
@@ -93,6 +96,7 @@ def local_accounts(
             webhooks=webhooks,
             count=count,
             commands=commands_of(settings),
+            command_languages=command_languages(settings),
             guard=guard,
             own_conversations=ShownConversations(own, extensions, partial(renderer_of, manifest)),
         )
@@ -118,12 +122,39 @@ def remote_accounts(
 
 
 def commands_of(settings: Settings) -> tuple[CommandSpec, ...]:
-    """The commands to register with the platforms of a configuration."""
-    return offered_commands(
+    """The commands to register with the platforms of a configuration, in English."""
+    return _shown_in(settings, ENGLISH)
+
+
+def _commands_of(settings: Settings) -> tuple[CommandSpec, ...]:
+    return _offered(
         with_memory=settings.memory.enabled,
         with_approvals=settings.access.admission == "approved",
         with_console=settings.console.enabled,
     )
+
+
+def command_languages(settings: Settings) -> CommandLanguages:
+    """Return the commands of a configuration in its languages, read when a platform asks."""
+
+    def languages() -> Languages:
+        # Of its own: the catalogues are needed once, and are not kept in memory.
+        return Languages(settings.languages, Path(settings.languages.folder))
+
+    def mark() -> str:
+        spoken = repr((languages().digest(), commands_of(settings)))
+        return hashlib.sha256(spoken.encode()).hexdigest()[:32]
+
+    def load() -> Mapping[str, tuple[CommandSpec, ...]]:
+        spoken, english = languages(), commands_of(settings)
+        words = {name: _shown_in(settings, spoken.of_commands(name)) for name in spoken.offered}
+        return {name: shown for name, shown in words.items() if shown != english}
+
+    return CommandLanguages(mark, load)
+
+
+def _shown_in(settings: Settings, language: Language) -> tuple[CommandSpec, ...]:
+    return tuple(command.shown(language) for command in _commands_of(settings))
 
 
 def offered_commands(
@@ -131,13 +162,21 @@ def offered_commands(
 ) -> tuple[CommandSpec, ...]:
     """The commands to register with the platforms, in English: the gateway's, and those of parts
     that are on."""
-    commands = (
+    commands = _offered(
+        with_memory=with_memory, with_approvals=with_approvals, with_console=with_console
+    )
+    return tuple(command.shown(ENGLISH) for command in commands)
+
+
+def _offered(
+    *, with_memory: bool, with_approvals: bool, with_console: bool
+) -> tuple[CommandSpec, ...]:
+    return (
         *REGISTERED,
         *((APPROVE,) if with_approvals else ()),
         *(SPECS if with_memory else ()),
         *((CONSOLE,) if with_console else ()),
     )
-    return tuple(command.shown(ENGLISH) for command in commands)
 
 
 class ShownConversations:

@@ -185,7 +185,13 @@ def _handoffs(parts: JobParts) -> Housekeeping | None:
         return None
     stores = parts.storage.memory
     notices = notice_sender(services)
-    reach = (stores.direct_places, agents.people.served, notices.send, parts.clock)
+    reach = (
+        stores.direct_places,
+        agents.people.served,
+        notices.send,
+        parts.clock,
+        parts.storage.people_names.of,
+    )
     offers = HandoffNotices(stores.handoffs, *reach)
     invitations = InvitationNotices(stores.invitations, *reach)
     chores = {

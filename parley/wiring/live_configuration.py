@@ -12,7 +12,7 @@ from typing import Final
 
 import structlog
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.platforms import discover
 from gateway.ports.clock import Clock, SystemClock
 from gateway.stores.config_versions import ConfigVersion, ConfigVersions
@@ -117,7 +117,7 @@ class LiveConfiguration:
         """Return a version to restore, None for the state without overrides. Raises `BadInput`."""
         found = await self.versions.find(number) if number else None
         if number and found is None:
-            raise BadInput(NO_VERSION.format(number=number))
+            raise UsageError(NO_VERSION.format(number=number))
         return found
 
     async def undo(self, by: str, based_on: int) -> ConfigVersion | None:
@@ -137,7 +137,7 @@ class LiveConfiguration:
     async def _before(self) -> ConfigVersion | None:
         await self.refresh()
         if self.version is None or self.version.origin == 0:
-            raise BadInput(NO_CHANGE)
+            raise UsageError(NO_CHANGE)
         return await self.target(self.version.origin - 1)
 
     async def restore(self, by: str, based_on: int, number: int) -> ConfigVersion | None:

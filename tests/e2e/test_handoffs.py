@@ -105,6 +105,19 @@ async def offered_task(variant: str, folder: Path) -> AsyncIterator[tuple[Talk, 
 
 
 @ONCE_EACH
+async def test_an_offer_names_the_person_behind_the_agent(variant: str, tmp_path: Path) -> None:
+    async with open_lab(variant, tmp_path) as lab:
+        ada = direct(lab)
+        await ada.say("say: hello")
+        source = Source(lab.app)
+        sql = "INSERT INTO people_names (tenant, person, name, at) VALUES ('default', ?, 'Olga', 1)"
+        await lab.app.storage.long_lived.run_job(lambda db: db.execute(sql, ("api:main:olga",)))
+        await source.hand(await person_of(lab, "Ada"))
+        await offered(lab.app)
+        assert "which acts for Olga (name not verified, id olga)" in (await ada.shown())[-1].text
+
+
+@ONCE_EACH
 async def test_a_person_accepts_and_completes_a_task_by_button_and_command(
     variant: str, tmp_path: Path
 ) -> None:

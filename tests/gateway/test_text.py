@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import json
 
+from gateway.errors import BadInput
 from gateway.languages.catalogue import key_of, translations_of
 from gateway.languages.formats import formats_of
 from gateway.text import (
@@ -21,8 +22,10 @@ from gateway.text import (
     Text,
     Value,
     Verbatim,
+    as_json,
     counted,
     described,
+    from_json,
     label,
     text,
     verbatim,
@@ -162,3 +165,33 @@ def test_a_stored_text_is_the_same_when_it_is_read(value: Text) -> None:
 def test_a_hole_that_nothing_fills_is_an_error() -> None:
     with pytest.raises(KeyError):
         _ = text("{who} asked.", when=Moment(AT)).english
+
+
+@for_each(
+    "said",
+    [
+        verbatim("Ann's *dog*"),
+        DELETED.of(count=3, who=text("nobody")),
+        Joined((text("Yes."), Verbatim("a_b")), " "),
+        text("At {at}, {list}.", at=Moment(AT), list=Listed((verbatim("a"), verbatim("b")))),
+    ],
+)
+def test_a_stored_text_is_the_same_again(said: Text) -> None:
+    assert from_json(as_json(said)) == said
+
+
+@for_each("stored", ["I know that already.", "", '{"type":"sentence"}', '{"type":'])
+def test_what_an_earlier_version_stored_stays_as_it_is(stored: str) -> None:
+    assert from_json(stored) == verbatim(stored)
+
+
+@for_each(
+    "said, empty", [(verbatim(""), True), (Joined((verbatim(""),)), True), (text("Yes."), False)]
+)
+def test_a_text_that_says_nothing_is_false(said: Text, empty: bool) -> None:
+    assert bool(said) is not empty
+
+
+def test_an_error_of_an_extension_may_have_bare_words() -> None:
+    error = BadInput("No kite is left.")
+    assert (error.text, str(error)) == (verbatim("No kite is left."), "No kite is left.")

@@ -3,11 +3,12 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from db.sqlite import SqliteDatabase
 from gateway.authorship import Material
 from gateway.immutable import replace
-from gateway.message import Notice, Place, Reply
+from gateway.message import Button, Notice, OutboundFile, Place, Reply
 from gateway.people import Audience, PersonId, Principal, Role
 from gateway.ports import MembershipStatus, ToolProvider
 from gateway.ports.conversations import History
@@ -102,7 +103,7 @@ class Rig:
 
     memory: Memory
     keep: Callable[[WaitingTurn], Awaitable[None]]
-    commands: MemoryCommands
+    commands: "EnglishCommands"
     remembrance: GatewayMemory
     brain: DocumentService
     sync: SiteSync
@@ -225,25 +226,60 @@ class KeptRemembrance(GatewayMemory):
         return Keeping(await super().turn(caller), self.keep)
 
 
+@dataclass(frozen=True)
+class EnglishNotice:
+    """A notice as its English reader sees it."""
+
+    person: str
+    place: Place
+    markdown: str
+    buttons: tuple[Button, ...]
+    buttons_until: datetime | None
+
+
+@dataclass(frozen=True)
+class EnglishReply:
+    """An answer to a command as its English reader sees it."""
+
+    markdown: str
+    buttons: tuple[Button, ...] = ()
+    files: tuple[OutboundFile, ...] = ()
+    notices: tuple[EnglishNotice, ...] = ()
+    buttons_until: datetime | None = None
+    leaves_buttons: bool = False
+    forgets: bool = False
+
+
 class EnglishCommands(MemoryCommands):
     """Answers as English readers see it."""
 
-    async def run(self, name: str, arguments: str, caller: Caller) -> Reply:
+    async def run(self, name: str, arguments: str, caller: Caller) -> EnglishReply:  # type: ignore[override]  # as it is read
         return in_english(await super().run(name, arguments, caller))
 
-    async def press(self, value: str, caller: Caller) -> Reply:
+    async def press(self, value: str, caller: Caller) -> EnglishReply:  # type: ignore[override]  # as it is read
         return in_english(await super().press(value, caller))
 
 
-def in_english(reply: Reply) -> Reply:
+def in_english(reply: Reply) -> EnglishReply:
     """Return the answer and its notices as English readers see them."""
-    return replace(reply.shown(ENGLISH), notices=tuple(map(notice_in_english, reply.notices)))
+    shown = reply.shown(ENGLISH)
+    return EnglishReply(
+        shown.markdown,
+        shown.buttons,
+        shown.files,
+        tuple(map(notice_in_english, reply.notices)),
+        shown.buttons_until,
+        shown.leaves_buttons,
+        shown.forgets,
+    )
 
 
-def notice_in_english(notice: Notice) -> Notice:
+def notice_in_english(notice: Notice) -> EnglishNotice:
     """Return a notice as an English reader sees it."""
     shown = Reply(notice.markdown, notice.buttons).shown(ENGLISH)
-    return replace(notice, markdown=shown.markdown, buttons=shown.buttons)
+    return EnglishNotice(
+        notice.person, notice.place, shown.markdown, shown.buttons, notice.buttons_until
+    )
 
 
 @asynccontextmanager

@@ -15,7 +15,7 @@ from msgspec import Struct
 from db.errors import StoreUnavailable
 from gateway.errors import Ambiguous, Busy, DeliveryError, Transient
 from gateway.markdown.text_renderer import Renderer
-from gateway.message import NOTHING_SAID, Outbound, Place
+from gateway.message import NOTHING_SHOWN, Outbound, Place
 from gateway.outbound.live import final
 from gateway.outbound.live.message import LiveMessage, LivePhase, PartialText, RenderedText, Show
 from gateway.outbound.pacing import Pacer
@@ -221,7 +221,7 @@ class LiveAnswer:
             reply,
             target.place,
             self._text.closed(mark),
-            NOTHING_SAID,
+            NOTHING_SHOWN,
             reply_to_id=target.reply_to_id,
             reply_handle=target.reply_handle,
         )

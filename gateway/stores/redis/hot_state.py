@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime, timedelta
 from urllib.parse import unquote
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.policy.rate_limits import Bucket, BucketRule, Taken
 from gateway.ports import AdapterState, Clock
 from gateway.ports.adapter import StateEntry
@@ -76,7 +76,7 @@ class _RedisState:
 
     async def put(self, key: str, value: str, ttl: timedelta) -> None:
         if len(key) > MAX_KEY or len(value) > MAX_VALUE:
-            raise BadInput(f"adapter state holds keys up to {MAX_KEY}, values up to {MAX_VALUE}")
+            raise UsageError(f"adapter state holds keys up to {MAX_KEY}, values up to {MAX_VALUE}")
         name, keep = self._keys.state(*self._owner, key), milliseconds(ttl.total_seconds())
         await self._client.command("SET", name, value, "PX", keep)
 

@@ -18,7 +18,6 @@ from gateway import errors
 from gateway.background_tasks import BackgroundTasks
 from gateway.errors import (
     Ambiguous,
-    BadInput,
     DeliveryError,
     ParleyError,
     PlatformFailed,
@@ -53,6 +52,7 @@ _BY_NAME: Mapping[str, type[ParleyError | StoreUnavailable]] = {
         errors.ToolError,
         errors.StoreUnavailable,
         errors.BadInput,
+        errors.UsageError,
     )
 }
 
@@ -99,7 +99,7 @@ class RpcClient:
         `BadInput` above `MAX_BYTES`; `RemoteFailure`; `StoreUnavailable`.
         """
         if len(payload) > MAX_BYTES:
-            raise BadInput(f"{method}: {len(payload)} bytes are more than {MAX_BYTES}")
+            raise errors.UsageError(f"{method}: {len(payload)} bytes are more than {MAX_BYTES}")
         call_id = uuid.uuid4().hex
         await self._send(call_id, method, payload, timeout)
         until = monotonic() + timeout
@@ -174,7 +174,7 @@ class RpcServer:
         method = str(header.get("method", ""))
         handler = self._handlers.get(method)
         if handler is None:
-            return _failure(BadInput(f"there is no method {method}"))
+            return _failure(errors.UsageError(f"there is no method {method}"))
         try:
             async with asyncio.timeout(left):
                 result = await handler(payload)
@@ -186,7 +186,9 @@ class RpcServer:
             log.exception("handler_failed", method=method)
             return _failure(RemoteFailure(f"{method}: {type(error).__name__}"))
         if len(result) > MAX_BYTES:
-            return _failure(BadInput(f"{method}: its result is larger than {MAX_BYTES} bytes"))
+            return _failure(
+                errors.UsageError(f"{method}: its result is larger than {MAX_BYTES} bytes")
+            )
         return _packed({"ok": True}, result)
 
 

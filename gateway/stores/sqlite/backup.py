@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from db.errors import StoreUnavailable
 from db.migrations import Schema, applied_in, migrate_sqlite, missing
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.stores.hot_losses import ELSEWHERE
 from gateway.stores.sqlite.lock import GatewayLock
 from gateway.stores.sqlite.queues import RESTORED
@@ -56,7 +56,7 @@ def back_up(
     the copy cannot be written.
     """
     if not database.is_file():
-        raise BadInput(f"there is no database at {database} yet")
+        raise UsageError(f"there is no database at {database} yet")
     _refuse_existing(target, overwrite)
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
@@ -81,18 +81,18 @@ def verify(backup: Path, schemas: Sequence[Schema]) -> None:
     Parley wrote it.
     """
     if not backup.is_file():
-        raise BadInput(f"{backup} does not exist")
+        raise UsageError(f"{backup} does not exist")
     try:
         with closing(_opened(backup, "ro")) as connection:
             rows = connection.execute(f"PRAGMA integrity_check({MAX_FINDINGS})").fetchall()
             steps = applied_in(connection)
     except sqlite3.Error as error:
-        raise BadInput(f"{backup} is not a valid database: {error}") from error
+        raise UsageError(f"{backup} is not a valid database: {error}") from error
     faults = [str(row[0]) for row in rows if row[0] != "ok"]
     if faults:
-        raise BadInput(f"{backup} is damaged: {'; '.join(faults)}")
+        raise UsageError(f"{backup} is damaged: {'; '.join(faults)}")
     if not steps:
-        raise BadInput(f"{backup} is a database, but not one of Parley")
+        raise UsageError(f"{backup} is a database, but not one of Parley")
     missing(schemas, steps)
 
 
@@ -199,7 +199,7 @@ def _opened(file: Path, mode: str) -> sqlite3.Connection:
 
 def _refuse_existing(file: Path, overwrite: bool) -> None:
     if file.exists() and not overwrite:
-        raise BadInput(f"{file} exists already; --force replaces it")
+        raise UsageError(f"{file} exists already; --force replaces it")
 
 
 def _make_durable(path: Path) -> None:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Final
 
 from db.sqlite import SqliteDatabase
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.policy.rate_limits import Bucket, BucketRule, Taken, take
 from gateway.ports import AdapterState, Clock
 from gateway.ports.adapter import StateEntry
@@ -83,7 +83,7 @@ class _SqliteState:
 
     async def put(self, key: str, value: str, ttl: timedelta) -> None:
         if len(key) > MAX_KEY or len(value) > MAX_VALUE:
-            raise BadInput(f"adapter state holds keys up to {MAX_KEY}, values up to {MAX_VALUE}")
+            raise UsageError(f"adapter state holds keys up to {MAX_KEY}, values up to {MAX_VALUE}")
         row = (*self._owner, key, value, (self._clock.now() + ttl).timestamp())
         await self._database.run_job(lambda db: db.execute(PUT, row))
 

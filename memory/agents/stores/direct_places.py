@@ -2,7 +2,7 @@
 who did not write just now."""
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
@@ -24,6 +24,8 @@ IsServed: TypeAlias = Callable[[str, str, Place], Awaitable[bool]]
 assistant in a place. Takes tenant, person and place. Raises `StoreUnavailable`."""
 
 
+NamesOf: TypeAlias = Callable[[str, Collection[str]], Awaitable[Mapping[str, str]]]
+"""Returns the display names of people of a tenant, by `str(PersonId)`, as far as they are known."""
 SendNotices: TypeAlias = Callable[[str, Sequence[Notice]], Awaitable[None]]
 """Queue messages to people under the name of a group; the same name again queues nothing twice."""
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from db.errors import StoreUnavailable
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.people import PersonId, identity_of
 from gateway.platforms import discover
 from gateway.policy.pairing_codes import OWNER_CODE_VALID
@@ -80,12 +80,12 @@ def _secrets_from_stdin(enabled: bool, *, yes: bool) -> Mapping[str, str]:
     if not enabled:
         return {}
     if not yes:
-        raise BadInput("--secrets-stdin needs --yes: the questions are asked on the same input.")
+        raise UsageError("--secrets-stdin needs --yes: the questions are asked on the same input.")
     from dotenv import dotenv_values  # noqa: PLC0415 - for this option only
 
     text = sys.stdin.read(MAX_SECRETS + 1)
     if len(text) > MAX_SECRETS:
-        raise BadInput(f"The secrets on standard input have more than {MAX_SECRETS} characters.")
+        raise UsageError(f"The secrets on standard input have more than {MAX_SECRETS} characters.")
     from io import StringIO  # noqa: PLC0415 - as above
 
     values = dotenv_values(stream=StringIO(text), interpolate=False)

@@ -9,7 +9,7 @@ from typing import Final
 
 import yaml
 
-from gateway.errors import BadInput, ConfigurationError
+from gateway.errors import ConfigurationError, UsageError
 from parley.cli.file_writing import make_folder, replace_file
 from parley.config import Settings
 from parley.config.environment import read_dotenv
@@ -79,7 +79,7 @@ def assigned(pairs: Iterable[str], model: type[Settings]) -> dict[str, Value]:
         if not equals or not all(steps):
             raise ConfigurationError(f"--set {path}: write KEY=VALUE, such as assistant.name=Ada.")
         if _is_secret(model, steps) and not text.strip().startswith("${"):
-            raise BadInput(
+            raise UsageError(
                 f"--set {path}: is a secret, and other users of this machine can see a command"
                 " line. Set its environment variable, or use --secrets-stdin."
             )

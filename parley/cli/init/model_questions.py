@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final, Literal
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from parley.cli.init.credential_format import CredentialFormat, cleaned, problem_of
 from parley.cli.init.session import InitSession
 
@@ -31,11 +31,11 @@ def ask_for_key(session: InitSession, expected: CredentialFormat | None, variabl
     def parse(text: str) -> str:
         value = cleaned(text)
         if not value:
-            raise BadInput("Nothing was entered. Paste the key, or write skip for another model.")
+            raise UsageError("Nothing was entered. Paste the key, or write skip for another model.")
         if value.lower() == SKIP:
             return SKIP
         if expected is not None and (problem := problem_of(value, expected)):
-            raise BadInput(problem)
+            raise UsageError(problem)
         return value
 
     return session.terminal.read(f"  API key (stored as {variable})", parse, hidden=True)
@@ -49,7 +49,7 @@ def ask_after_failure(session: InitSession, question: str = AGAIN) -> Literal[""
         word = text.strip().lower()
         if word in ("", KEEP, SKIP):
             return "keep" if word == KEEP else "skip" if word == SKIP else ""
-        raise BadInput("Press Enter, or write keep or skip.")
+        raise UsageError("Press Enter, or write keep or skip.")
 
     return session.terminal.read(question, parse)
 
@@ -91,11 +91,11 @@ def _picked(text: str, names: Sequence[str]) -> str:
     if len(near) == 1:
         return near[0]
     if near:
-        raise BadInput(f"Several names contain it: {few(near)}. Write the whole name.")
-    raise BadInput("The server has no such model. Write a number or a name from the list.")
+        raise UsageError(f"Several names contain it: {few(near)}. Write the whole name.")
+    raise UsageError("The server has no such model. Write a number or a name from the list.")
 
 
 def _filled(text: str) -> str:
     if not text:
-        raise BadInput("Write the name of the model, or skip for another model.")
+        raise UsageError("Write the name of the model, or skip for another model.")
     return SKIP if text.lower() == SKIP else text

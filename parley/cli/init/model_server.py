@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import httpx2
 from msgspec import Struct
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.llm.known_windows import LEAST_WINDOW
 from gateway.llm.served_window import window_of
 from safety.http.addresses import is_loopback_name
@@ -53,9 +53,9 @@ def server_address(text: str) -> str:
         parts, port = urlsplit(""), None
     bad_host = not parts.hostname or any(c.isspace() for c in address) or port == 0
     if parts.scheme not in {"http", "https"} or bad_host:
-        raise BadInput("This is not an address: write one such as http://127.0.0.1:11434/v1.")
+        raise UsageError("This is not an address: write one such as http://127.0.0.1:11434/v1.")
     if parts.username or parts.password:
-        raise BadInput("Leave the password out of the address; the key is asked for separately.")
+        raise UsageError("Leave the password out of the address; the key is asked for separately.")
     address = address.removesuffix("/chat/completions").removesuffix("/models")
     return address if urlsplit(address).path.strip("/") else f"{address.rstrip('/')}/v1"
 

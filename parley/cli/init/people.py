@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from gateway.errors import BadInput, ConfigurationError
+from gateway.errors import BadInput, ConfigurationError, UsageError
 from gateway.llm.prices import DEFAULT_PRICES, Price, cost, price_of
 from gateway.ports import Usage
 from parley import python_environment
@@ -45,7 +45,7 @@ def dollars_of(text: str) -> float:
     except ValueError:
         amount = math.nan
     if not 0 <= amount <= MOST:
-        raise BadInput("Write dollars per month, such as 10, or none.")
+        raise UsageError("Write dollars per month, such as 10, or none.")
     return round(amount, 2)
 
 
@@ -69,7 +69,7 @@ def priced_budget(text: str) -> PricedBudget | None:
     except ValueError:
         figures = []
     if len(figures) != 3 or not all(0 <= figure <= MOST for figure in figures):
-        raise BadInput("Write three numbers, such as 10 2.5 10, or nothing.")
+        raise UsageError("Write three numbers, such as 10 2.5 10, or nothing.")
     return PricedBudget(round(figures[0], 2), figures[1], figures[2])
 
 
@@ -254,9 +254,9 @@ def named(text: str) -> tuple[str, str]:
     name, _, persona = text.partition(",")
     name, persona = name.strip(), persona.strip()
     if not name or not name.isprintable() or len(name) > MAX_NAME:
-        raise BadInput(f"A name has 1 to {MAX_NAME} characters.")
+        raise UsageError(f"A name has 1 to {MAX_NAME} characters.")
     if len(persona) > MAX_PERSONA:
-        raise BadInput(f"The purpose has at most {MAX_PERSONA} characters.")
+        raise UsageError(f"The purpose has at most {MAX_PERSONA} characters.")
     return name, persona
 
 

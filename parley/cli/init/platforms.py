@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 from pydantic import ValidationError
 
-from gateway.errors import BadInput, ConfigurationError
+from gateway.errors import ConfigurationError, UsageError
 from gateway.platforms import choices_of
 from gateway.ports import AdapterManifest, Check
 from parley.cli.file_writing import write_beside
@@ -259,9 +259,9 @@ def _ask(session: InitSession, manifest: AdapterManifest, credential: Credential
         if value.lower() == SKIP:
             return SKIP
         if not value:
-            raise BadInput("Nothing was entered. Paste the value, or write skip.")
+            raise UsageError("Nothing was entered. Paste the value, or write skip.")
         if expected is not None and (problem := problem_of(value, expected)):
-            raise BadInput(problem)
+            raise UsageError(problem)
         return value
 
     answer = session.terminal.read(f"  {credential.title}", parse, hidden=credential.secret)

@@ -9,7 +9,7 @@ from typing import Final, TypeVar, overload
 
 from msgspec import Struct
 
-from gateway.errors import BadInput
+from gateway.errors import BadInput, UsageError
 from parley.config.problems import closest
 
 MAX_TRIES: Final = 5
@@ -147,7 +147,7 @@ def _yes_or_no(default: bool) -> Callable[[str], bool]:
             return default
         if word in ("y", "yes", "n", "no"):
             return word.startswith("y")
-        raise BadInput("Please answer y or n.")
+        raise UsageError("Please answer y or n.")
 
     return parse
 
@@ -169,9 +169,9 @@ def one_of(text: str, options: Sequence[MenuOption]) -> str:
     close = closest(word, [option.key for option in options]) if word else ""
     meant = f" Did you mean {close}?" if close else ""
     if matches:
-        raise BadInput(f"{shown} can mean {' or '.join(matches)}: please write the number.")
+        raise UsageError(f"{shown} can mean {' or '.join(matches)}: please write the number.")
     reason = f"{shown or 'An empty answer'} is not in the list.{meant}"
-    raise BadInput(f"{reason} Please write a number from 1 to {len(options)}.")
+    raise UsageError(f"{reason} Please write a number from 1 to {len(options)}.")
 
 
 def some_of(text: str, options: Sequence[MenuOption]) -> list[str]:

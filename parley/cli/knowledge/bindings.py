@@ -5,7 +5,7 @@ from typing import Annotated, Final, TypeVar
 
 import typer
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.people import DEFAULT_TENANT
 from gateway.ports.clock import SystemClock
 from memory.knowledge.bindings import RoomBindings
@@ -45,7 +45,7 @@ def unbind(channel: Channel, tenant: Tenant = DEFAULT_TENANT, config: Config = N
     """End the binding of a channel, also while Parley runs."""
     project = _with_bindings(read_settings(config), lambda some: some.unbind(tenant, channel))
     if not project:
-        raise BadInput(f"{channel} is not bound. `parley knowledge bindings` lists the channels.")
+        raise UsageError(f"{channel} is not bound. `parley knowledge bindings` lists the channels.")
     print_text(f"{channel} is no longer bound to {project}.\n")
     return 0
 
@@ -60,7 +60,7 @@ def show(tenant: Tenant = DEFAULT_TENANT, config: Config = None) -> int:
 
 def _with_bindings(settings: Settings, job: Callable[[RoomBindings], Awaitable[T]]) -> T:
     if settings.database.url == MEMORY:
-        raise BadInput(NOT_KEPT)
+        raise UsageError(NOT_KEPT)
     clock, key = SystemClock(), audit_key(settings)
 
     async def work(stores: LongLived) -> T:

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from memory.knowledge.hooks.install import (
     HookFolder,
     Installed,
@@ -101,7 +101,7 @@ def _registered(where: HookFolder, settings: Settings) -> None:
 
     async def job(index: KnowledgeIndex) -> None:
         if not await index.stores.repositories.in_folder(str(where.git_dir)):
-            raise BadInput(UNKNOWN.format(name=where.folder))
+            raise UsageError(UNKNOWN.format(name=where.folder))
 
     with_index(settings, job)
 

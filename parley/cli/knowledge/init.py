@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.immutable import replace
 from gateway.people import DEFAULT_TENANT
 from gateway.ports.clock import SystemClock
@@ -116,7 +116,7 @@ async def _registered(
         repository = replace(_new(git, tenant, remote), **changes)  # type: ignore[arg-type]
         done = await store.add(_checked(repository))
     if not done:
-        raise BadInput(
+        raise UsageError(
             f"Another repository is called {repository.name}; give this one a --name of its own."
         )
     return repository
@@ -143,22 +143,22 @@ def _checked(repository: Repository) -> Repository:
     """Raises `BadInput` for values that cannot be stored or shown, or that no project or room has:
     nobody could read the repository."""
     if len(repository.name) > MAX_NAME or not repository.name.isprintable():
-        raise BadInput("--name is too long or has control characters.")
+        raise UsageError("--name is too long or has control characters.")
     if repository.project:
         check_project(repository.project)
     for room in repository.rooms:
         check_channel(room)
     if not repository.name.strip():
-        raise BadInput("--name is empty.")
+        raise UsageError("--name is empty.")
     return repository
 
 
 def _branches(given: list[str]) -> tuple[str, ...]:
     wrong = [one for one in given if not is_branch(one)]
     if wrong:
-        raise BadInput(f"--branch {wrong[0]!r} is no name of a branch.")
+        raise UsageError(f"--branch {wrong[0]!r} is no name of a branch.")
     if len(given) > MAX_BRANCHES:
-        raise BadInput(f"At most {MAX_BRANCHES} branches of a repository are read.")
+        raise UsageError(f"At most {MAX_BRANCHES} branches of a repository are read.")
     return tuple(dict.fromkeys(given))
 
 

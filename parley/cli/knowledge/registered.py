@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from memory.git.errors import NotARepository
 from memory.git.location import RepositoryLocation, locate
 from memory.knowledge.hooks.install import lost_hooks
@@ -26,10 +26,10 @@ async def find_one(store: SqlRepositories, name: str, tenant: str | None) -> Rep
     """The registered repository of a folder or a name. Raises `BadInput`."""
     found = await _matching(store, name, tenant)
     if not found:
-        raise BadInput(UNKNOWN.format(name=name))
+        raise UsageError(UNKNOWN.format(name=name))
     if len(found) > 1:
         tenants = ", ".join(one.tenant for one in found)
-        raise BadInput(f"Several tenants have {name}: add --tenant with one of {tenants}.")
+        raise UsageError(f"Several tenants have {name}: add --tenant with one of {tenants}.")
     return found[0]
 
 
@@ -44,7 +44,7 @@ async def find_some(
     found = found or await store.all()
     chosen = [one for one in found if tenant in {None, one.tenant}]
     if not chosen:
-        raise BadInput(NONE)
+        raise UsageError(NONE)
     return chosen
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from memory.git.errors import GitError
 from parley.config import Settings
 from parley.wiring.knowledge import KnowledgeIndex, open_knowledge
@@ -31,7 +31,7 @@ Tenant = Annotated[
 def with_index(settings: Settings, job: Callable[[KnowledgeIndex], Awaitable[T]]) -> T:
     """The result of `job` with the opened index. Raises `BadInput` for what git refuses."""
     if not settings.knowledge.enabled:
-        raise BadInput("knowledge.enabled is off in the configuration.")
+        raise UsageError("knowledge.enabled is off in the configuration.")
     index = open_knowledge(settings)
 
     async def run() -> T:
@@ -44,4 +44,4 @@ def with_index(settings: Settings, job: Callable[[KnowledgeIndex], Awaitable[T]]
     try:
         return asyncio.run(run())
     except GitError as error:
-        raise BadInput(str(error)) from error
+        raise UsageError(str(error)) from error

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from memory.knowledge.access import KnowledgeAccess
 from memory.knowledge.answers import citation_of, link_of
 from memory.knowledge.model import ChunkHit, FileKind, KnowledgeQuery, Repository
@@ -86,9 +86,11 @@ def operator_access(repositories: Sequence[Repository], tenant: str | None) -> K
     Raises `BadInput`."""
     tenants = sorted({one.tenant for one in repositories if tenant in {None, one.tenant}})
     if not tenants:
-        raise BadInput(NONE)
+        raise UsageError(NONE)
     if len(tenants) > 1:
-        raise BadInput(f"There are several tenants: add --tenant with one of {', '.join(tenants)}.")
+        raise UsageError(
+            f"There are several tenants: add --tenant with one of {', '.join(tenants)}."
+        )
     projects = {one.project for one in repositories if one.project and one.tenant == tenants[0]}
     return KnowledgeAccess(tenants[0], tuple(sorted(projects)), public=False, member=True)
 

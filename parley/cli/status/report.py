@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from gateway.errors import BadInput
+from gateway.errors import UsageError
 from gateway.inbound.crash_loop_guard import MAX_LISTED
 from gateway.policy.budgets import MICRO, Budgets
 from gateway.ports.losses import SHOWN_FOR
@@ -309,7 +309,7 @@ def live_state(settings: Settings) -> LiveState | None:
         parts, problems = state["parts"], state.get("problems", {})
         figures = read_metrics(metrics.decode())
     except (ValueError, KeyError, TypeError):
-        raise BadInput(STRANGE.format(address=address_of(settings))) from None
+        raise UsageError(STRANGE.format(address=address_of(settings))) from None
     accounts = sorted({account for account, _ in figures[STATE]})
     return LiveState(
         state.get("ready") is True,

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from pydantic import Field, StringConstraints
 
 from gateway.errors import BadInput, NotFound
-from gateway.message import Place, Reply
+from gateway.message import Place, ShownReply
 from gateway.people import Audience, Principal, Role, identity_of
 from gateway.platforms import ConnectedAccount
 from gateway.policy.history_redaction import redact_for_history
@@ -209,7 +209,7 @@ async def _grant(
         until=f"{grant.until:%H:%M}",
     )
     parts = await render_off_loop(text, account.renderer)
-    sends = address(f"glass:{grant.id}", place, parts, Reply(text), person=person)
+    sends = address(f"glass:{grant.id}", place, parts, ShownReply(text), person=person)
     await services.storage.hot.outbox.add(sends)
     services.gateway.deliverer.submit(sends)
     await grants.add(grant)

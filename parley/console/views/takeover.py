@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints
 from gateway.commands.takeover_button import share_button
 from gateway.conversation import ConversationKey
 from gateway.errors import BadInput
-from gateway.message import Button, Place, Reply
+from gateway.message import Button, Place, ShownReply
 from gateway.people import Audience, Role
 from gateway.platforms import ConnectedAccount
 from gateway.policy.decision import Decision
@@ -126,7 +126,7 @@ async def answer(viewer: Viewer, services: ConsoleServices, params: AnswerForm) 
         raise BadInput(NOT_SENT)
     account, place, now = account_of(services, of), place_of(of), services.gateway.clock.now()
     asked, id_ = await _asked(services, of), uuid.uuid4().hex[:16]
-    reply = Reply(f"**{takeover.name}:**\n\n{text}")
+    reply = ShownReply(f"**{takeover.name}:**\n\n{text}")
     parts = await render_off_loop(reply.markdown, account.renderer)
     sends = address(id_, place, parts, reply, person=takeover.person)
     key = ConversationKey.of(takeover.conversation)
@@ -184,7 +184,7 @@ async def _say(
     """Queue a message of the assistant itself."""
     parts = await render_off_loop(text, account.renderer)
     group = f"{takeover.id}:{'told' if buttons or text != BACK else 'back'}"
-    sends = address(group, place, parts, Reply(text, buttons), person=takeover.person)
+    sends = address(group, place, parts, ShownReply(text, buttons), person=takeover.person)
     await services.storage.hot.outbox.add(sends)
     services.gateway.deliverer.submit(sends)
 

@@ -10,6 +10,7 @@ from adapters.discord.manifest import DiscordSettings
 from gateway.message import Outbound, Part, Place
 from gateway.people import Audience
 from gateway.ports import AdapterContext, AdapterState, CommandSpec
+from gateway.ports.adapter import CommandLanguages
 from gateway.ports.clock import SystemClock
 from gateway.ports.rights import IN_CHAT
 from simulators.base import SimRoom
@@ -32,6 +33,7 @@ class Rig:
         sim: DiscordSimulator,
         account: str = "main",
         state: AdapterState | None = None,
+        languages: CommandLanguages | None = None,
         **settings: object,
     ) -> None:
         self.sim = sim
@@ -45,6 +47,7 @@ class Rig:
             webhooks=NoWebhooks(),
             count=self._count,
             commands=COMMANDS,
+            command_languages=languages,
         )
         self.settings = DiscordSettings.model_validate(sim.settings() | settings)
         self.adapter = DiscordAdapter(self.settings, context)
@@ -68,10 +71,11 @@ async def connected(
     sim: DiscordSimulator,
     account: str = "main",
     state: AdapterState | None = None,
+    languages: CommandLanguages | None = None,
     **settings: object,
 ) -> AsyncIterator[Rig]:
     """A connected rig, and a clean end."""
-    rig = Rig(sim, account, state, **settings)
+    rig = Rig(sim, account, state, languages, **settings)
     await rig.adapter.connect(rig.inbox)
     try:
         yield rig

@@ -8,6 +8,7 @@ from adapters.discord.connection import DiscordAdapter
 from adapters.discord.manifest import MANIFEST, DiscordSettings
 from adapters.discord.socket import GatewayConnection
 from gateway.errors import StartError
+from gateway.immutable import replace
 from gateway.message import MessageReceived
 from gateway.ports import (
     CanDelete,
@@ -15,11 +16,15 @@ from gateway.ports import (
     CanFetchFiles,
     CanReact,
     CanType,
+    CommandSpec,
     PlatformAdapter,
 )
+from gateway.ports.adapter import CommandLanguages
 from simulators.base import Fault
 from simulators.discord import DiscordSimulator
+from tests.adapters.discord.rig import COMMANDS as OFFERED
 from tests.adapters.discord.rig import Rig, connected
+from tests.support.adapter_context import MemoryState
 from tests.support.patience import PATIENCE
 
 COMMANDS = "/applications/{id}/commands"
@@ -200,6 +205,31 @@ async def test_commands_are_registered_once_and_after_a_change(sim: DiscordSimul
     async with connected(sim):
         assert puts() == 2
         assert sim.world.commands[0]["description"] == "Ask a question"
+
+
+async def test_commands_have_descriptions_in_discords_languages(sim: DiscordSimulator) -> None:
+    """They are registered again only when their words change."""
+    said = {"de": "Frag", "zh_Hant": "問", "ar": "اسأل"}
+
+    def load() -> dict[str, tuple[CommandSpec, ...]]:
+        return {
+            name: tuple(replace(one, description=words, argument_help=words) for one in OFFERED)
+            for name, words in said.items()
+        }
+
+    def puts() -> int:
+        return sum(call.method == f"PUT {COMMANDS}" for call in sim.calls)
+
+    languages, state = CommandLanguages(lambda: str(said), load), MemoryState()
+    for _ in range(2):
+        async with connected(sim, state=state, languages=languages):
+            assert puts() == 1
+            ask = sim.world.commands[0]
+            assert ask["description_localizations"] == {"de": "Frag", "zh-TW": "問"}
+            assert "'description_localizations': {'de': 'Frag'" in str(ask["options"])
+    said["de"] = "Frage"
+    async with connected(sim, state=state, languages=languages):
+        assert puts() == 2
 
 
 async def test_commands_can_be_registered_for_one_server(sim: DiscordSimulator) -> None:

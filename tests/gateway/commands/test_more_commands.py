@@ -7,12 +7,20 @@ import pytest
 from gateway.commands.handler import MAX_BYTES, NOT_ALLOWED, NOT_FETCHED, TOO_LARGE
 from gateway.errors import BadInput, DeliveryError
 from gateway.immutable import replace
-from gateway.message import Attachment, Button, ButtonPressed, CommandInvoked, MessageAuthor, Reply
+from gateway.message import (
+    Attachment,
+    ButtonPressed,
+    Choice,
+    CommandInvoked,
+    MessageAuthor,
+    Reply,
+)
 from gateway.people import PersonId, Role
 from gateway.policy.access import AccessPolicy
 from gateway.ports import Capabilities, CommandSpec
 from gateway.ports.memory import Caller, GivenFile
 from gateway.ports.rights import IN_CHAT, in_chat
+from gateway.text import verbatim
 from gateway.turn.services import Policies
 from tests.support.gateway import Gateway, gateway
 from tests.support.immutable import force
@@ -34,8 +42,9 @@ class Shop:
     async def run(self, name: str, arguments: str, caller: Caller) -> Reply:
         self.asked.append((name, arguments, caller))
         if arguments == "black":
-            raise BadInput("There is no black one.")
-        return Reply(f"A {arguments} kite?", (Button("Take it", f"shop:{arguments}"),))
+            raise BadInput(verbatim("There is no black one."))
+        take = Choice(verbatim("Take it"), f"shop:{arguments}")
+        return Reply(verbatim(f"A {arguments} kite?"), (take,))
 
     def owns(self, value: str) -> bool:
         return value.startswith("shop:")
@@ -43,8 +52,8 @@ class Shop:
     async def press(self, value: str, caller: Caller) -> Reply:
         self.asked.append(("press", value, caller))
         if value == "shop:gone":
-            raise BadInput("It is sold.")
-        return Reply("It is yours.")
+            raise BadInput(verbatim("It is sold."))
+        return Reply(verbatim("It is yours."))
 
 
 def with_shop(g: Gateway) -> Shop:

@@ -97,9 +97,9 @@ async def test_a_catalogue_is_read_in_a_thread_once(monkeypatch: pytest.MonkeyPa
     languages, threads = Languages(LanguagePolicy()), list[int]()
     read = Languages._loaded
 
-    def noted(self: Languages, name: str) -> Language:
+    def noted(self: Languages, name: str, context: str = "") -> Language:
         threads.append(threading.get_ident())
-        return read(self, name)
+        return read(self, name, context)
 
     monkeypatch.setattr(Languages, "_loaded", noted)
     for _ in range(2):

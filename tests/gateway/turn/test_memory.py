@@ -8,11 +8,11 @@ import pytest
 from db.errors import StoreUnavailable
 from gateway.authorship import Material
 from gateway.immutable import replace
-from gateway.message import Button, MessageEdited, Place
+from gateway.message import Choice, MessageEdited, Place
 from gateway.people import PersonId
 from gateway.ports.memory import REDACTION_NOTICE, AnswerFooter, Caller, NoTools
 from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
-from gateway.text import Text
+from gateway.text import Text, verbatim
 from gateway.turn.memory import MAX_NOTED, ranks_of
 from tests.support.gateway import Gateway, gateway
 from tests.support.immutable import force
@@ -152,7 +152,9 @@ async def test_a_failed_turn_is_not_passed_to_memory() -> None:
 
 async def test_notices_are_below_the_answer_with_their_buttons() -> None:
     async with gateway() as g:
-        after = AnswerFooter("_Kept: likes kites._", (Button("Keep", "memory:keep:1"),))
+        after = AnswerFooter(
+            verbatim("_Kept: likes kites._"), (Choice(verbatim("Keep"), "memory:keep:1"),)
+        )
         with_diary(g, after=after)
         await g.take(received("I like kites"))
         assert "Kept: likes kites." in "".join(g.texts)

@@ -6,11 +6,13 @@ from gateway.immutable import replace
 from gateway.message import (
     Button,
     ButtonPressed,
+    Choice,
     MessageAuthor,
     Outbound,
     OutboundFile,
     Part,
     Reply,
+    ShownReply,
 )
 from gateway.people import Audience
 from gateway.policy.rate_limits import RateLimits
@@ -19,6 +21,7 @@ from gateway.ports import Capabilities, CommandSpec
 from gateway.ports.memory import AnswerFooter, Caller
 from gateway.ports.rights import IN_CHAT
 from gateway.render import address
+from gateway.text import ENGLISH, verbatim
 from gateway.turn.model_turn import NO_ANSWER
 from gateway.turn.render import LEFT_OUT, screened
 from gateway.turn.services import Policies
@@ -36,15 +39,18 @@ KEY = "AKIA" + "IOSFODNN7ABCDEFG"
 SECRET = 'password: "hunter22"'
 WHISPERS = Capabilities(joins_threads=True, ephemeral=True, max_buttons=3)
 SHOWS_ALL = Capabilities(joins_threads=True, max_buttons=3)
-UNDO = Button("Undo", "memory:undo:mem-1")
-NOTE = AnswerFooter("_Noted: “likes kites”_", (UNDO,), typed="_Noted: “likes kites” · `/undo`_")
+UNDO = Choice(verbatim("Undo"), "memory:undo:mem-1")
+UNDO_BUTTON = Button("Undo", "memory:undo:mem-1")
+NOTE = AnswerFooter(
+    verbatim("_Noted: “likes kites”_"), (UNDO,), typed=verbatim("_Noted: “likes kites” · `/undo`_")
+)
 POLICIES = Policies(
     limits=RateLimits(user_per_minute=0, channel_per_minute=0, workspace_per_minute=0)
 )
 
 
 def test_the_first_part_replies_the_last_has_the_buttons_and_files_follow() -> None:
-    reply = Reply("…", BUTTONS, (FILE,), private_to="ada")
+    reply = ShownReply("…", BUTTONS, (FILE,), private_to="ada")
     sends = address("r", direct(), PARTS, reply, reply_to_id="m1", reply_handle="h")
     assert [send.key for send in sends] == ["r:0", "r:1", "r:2"]
     assert [send.reply_to_id for send in sends] == ["m1", "", ""]
@@ -114,7 +120,7 @@ async def test_a_note_in_a_room_is_a_message_for_one_person(audience: Audience) 
     answer, note = await asked_in_room(WHISPERS, NOTE, audience)
     assert [(one.private_to, one.buttons) for one in (answer, note)] == [
         ("", ()),
-        ("ada", (UNDO,)),
+        ("ada", (UNDO_BUTTON,)),
     ]
     assert texts([answer]) == ["ok"]
     assert "likes kites" in texts([note])[0]
@@ -140,19 +146,23 @@ async def test_memory_learns_if_private_messages_are_possible(
 
 @pytest.mark.parametrize("hidden", [KEY, SECRET])
 async def test_a_note_with_a_secret_is_withheld_in_a_public_room(hidden: str) -> None:
-    (answer,) = await asked_in_room(WHISPERS, AnswerFooter(f"_Noted: “{hidden}”_", (UNDO,)))
+    (answer,) = await asked_in_room(
+        WHISPERS, AnswerFooter(verbatim(f"_Noted: “{hidden}”_"), (UNDO,))
+    )
     assert texts([answer]) == ["ok"]
-    closed = await asked_in_room(WHISPERS, AnswerFooter(hidden), Audience.PRIVATE_ROOM)
+    closed = await asked_in_room(WHISPERS, AnswerFooter(verbatim(hidden)), Audience.PRIVATE_ROOM)
     assert len(closed) == 2, "the filter is for public rooms"
 
 
 async def test_a_label_with_a_secret_is_omitted() -> None:
-    after = AnswerFooter("_Keep this?_", (Button(f"Keep {KEY}", "memory:keep:1"), UNDO))
+    after = AnswerFooter(
+        verbatim("_Keep this?_"), (Choice(verbatim(f"Keep {KEY}"), "memory:keep:1"), UNDO)
+    )
     (answer,) = await asked_in_room(WHISPERS, after)
     assert texts([answer]) == ["ok"]
-    shown, reason = screened(Reply("?", (*after.buttons,)), Audience.PUBLIC_ROOM)
-    assert (shown.buttons, bool(reason)) == ((UNDO,), True)
-    described = Reply("?", (Button("Keep", "v", KEY),))
+    shown, reason = screened(ShownReply("?", after.shown(ENGLISH).buttons), Audience.PUBLIC_ROOM)
+    assert (shown.buttons, bool(reason)) == ((UNDO_BUTTON,), True)
+    described = ShownReply("?", (Button("Keep", "v", KEY),))
     assert screened(described, Audience.PUBLIC_ROOM)[0].buttons == ()
     assert screened(described, Audience.DIRECT) == (described, "")
 
@@ -166,7 +176,7 @@ async def test_without_buttons_a_note_names_the_command() -> None:
         with_diary(g, after=NOTE)
         await g.take(received("I like kites"))
         assert "/undo" not in "".join(g.texts)
-        assert g.adapter.sent[-1].buttons == (UNDO,)
+        assert g.adapter.sent[-1].buttons == (UNDO_BUTTON,)
 
 
 class Saying:
@@ -175,7 +185,7 @@ class Saying:
     specs = (CommandSpec("say", "Say", True, allowed=IN_CHAT),)
 
     def __init__(self, text: str, label: str) -> None:
-        self.reply = Reply(text, (Button(label, "say:yes"),))
+        self.reply = Reply(verbatim(text), (Choice(verbatim(label), "say:yes"),))
 
     async def run(self, name: str, arguments: str, caller: Caller) -> Reply:
         return self.reply
@@ -236,5 +246,5 @@ async def test_a_key_that_rendering_joins_is_withheld_in_a_public_room(answer: s
 
 @pytest.mark.parametrize("hidden", JOINED)
 async def test_a_note_with_a_key_that_rendering_joins_is_withheld(hidden: str) -> None:
-    (answer,) = await asked_in_room(WHISPERS, AnswerFooter(hidden, (UNDO,)))
+    (answer,) = await asked_in_room(WHISPERS, AnswerFooter(verbatim(hidden), (UNDO,)))
     assert texts([answer]) == ["ok"]

@@ -10,6 +10,7 @@ from gateway.immutable import replace
 from gateway.message import (
     Attachment,
     Button,
+    Choice,
     CommandInvoked,
     MessageAuthor,
     MessageReceived,
@@ -21,6 +22,7 @@ from gateway.policy.rate_limits import RateLimits
 from gateway.ports import Capabilities, CommandSpec
 from gateway.ports.memory import AnswerFooter, Caller, NoMemory, TurnMemory
 from gateway.ports.rights import IN_CHAT
+from gateway.text import verbatim
 from gateway.turn.services import Policies
 from gateway.turn.typed_answers import SHARED, sentence_of, spoken
 from tests.support.gateway import Gateway, gateway
@@ -39,6 +41,12 @@ BUTTONS = (
 ASKED = "Sell?\n\nReply yes (Sell 2) or no (Cancel) within 5 minutes."
 
 
+def offered(button: Button) -> Choice:
+    """Return a button before it is shown in a language."""
+    typed = verbatim(button.typed) if button.typed else None
+    return Choice(verbatim(button.label), button.value, typed=typed)
+
+
 @dataclass
 class Shop:
     """Asks before it sells."""
@@ -50,14 +58,14 @@ class Shop:
     )
 
     async def run(self, name: str, arguments: str, caller: Caller) -> Reply:
-        return Reply("Sell?", self.buttons)
+        return Reply(verbatim("Sell?"), tuple(map(offered, self.buttons)))
 
     def owns(self, value: str) -> bool:
         return value.startswith("shop:")
 
     async def press(self, value: str, caller: Caller) -> Reply:
         self.pressed.append((value, caller.principal.person.id))
-        return Reply("It is done.")
+        return Reply(verbatim("It is done."))
 
 
 def with_shop(g: Gateway, buttons: tuple[Button, ...] = BUTTONS) -> Shop:
@@ -263,7 +271,7 @@ class Asks(NoMemory):
 
     async def finish(self, answer: str, tools_used: object, without: object = ()) -> AnswerFooter:
         buttons = (Button("Keep", "shop:keep"), Button("Forget it", "shop:drop", typed="no"))
-        return AnswerFooter("_Keep this?_", buttons)
+        return AnswerFooter(verbatim("_Keep this?_"), tuple(map(offered, buttons)))
 
 
 async def test_under_an_answer_of_the_model_a_yes_goes_to_the_model() -> None:

@@ -8,7 +8,7 @@ import pytest
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput
 from gateway.immutable import replace
-from gateway.message import Reply, button_in
+from gateway.message import button_in
 from gateway.people import Role
 from gateway.ports.memory import GivenFile
 from gateway.text import ENGLISH
@@ -20,15 +20,15 @@ from memory.ports.memories import Filter
 from memory.stores.audit import Audit
 from memory.stores.personal_data import TABLES
 from memory.turns.footer import keep_buttons
-from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig
+from tests.memory.rig import DIRECT, ROOM, EnglishReply, Rig, memory_rig
 
 
-async def say(rig: Rig, line: str, name: str = "ada", **where: object) -> Reply:
+async def say(rig: Rig, line: str, name: str = "ada", **where: object) -> EnglishReply:
     command, _, arguments = line.removeprefix("/").partition(" ")
     return await rig.commands.run(command, arguments, rig.caller(name, **where))  # type: ignore[arg-type]
 
 
-async def press(rig: Rig, reply: Reply, label: str, name: str = "ada") -> Reply:
+async def press(rig: Rig, reply: EnglishReply, label: str, name: str = "ada") -> EnglishReply:
     value = next(button.value for button in reply.buttons if button.label.startswith(label))
     assert len(value.encode()) <= 64
     assert rig.commands.owns(value)
@@ -141,7 +141,7 @@ async def test_a_subject_is_not_everything(topic: str) -> None:
         assert not (await say(rig, f"/forget {topic}")).markdown.startswith("Erase")
 
 
-async def bring(rig: Rig, data: bytes | None, name: str = "ada", problem: str = "") -> Reply:
+async def bring(rig: Rig, data: bytes | None, name: str = "ada", problem: str = "") -> EnglishReply:
     """Send a file with `/privacy import`."""
     caller = replace(rig.caller(name), files=(GivenFile("my-data.jsonl", data, problem),))
     return await rig.commands.run("privacy", "import", caller)

@@ -3,16 +3,15 @@
 import pytest
 
 from gateway.errors import BadInput
-from gateway.message import Reply
 from gateway.people import Role
 from memory.documents.figure_sources import SourceFailed
-from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig
+from tests.memory.rig import DIRECT, ROOM, EnglishReply, Rig, memory_rig
 
 AT_HOME = DIRECT.__class__("discord", "main", "dm", DIRECT.audience)
 PROJECT = "discord:main:guild"
 
 
-async def say(rig: Rig, line: str, name: str = "ada", **where: object) -> Reply:
+async def say(rig: Rig, line: str, name: str = "ada", **where: object) -> EnglishReply:
     command, _, arguments = line.removeprefix("/").partition(" ")
     return await rig.commands.run(command, arguments, rig.caller(name, **where))  # type: ignore[arg-type]
 

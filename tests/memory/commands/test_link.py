@@ -4,12 +4,20 @@ import pytest
 
 from gateway.errors import BadInput
 from gateway.immutable import replace
-from gateway.message import Notice, Place, Reply
+from gateway.message import Place
 from gateway.people import Audience
 from gateway.ports.memory import Caller
 from memory.commands.link import expired
 from memory.service.links import LINK_VALID
-from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig, notice_in_english
+from tests.memory.rig import (
+    DIRECT,
+    ROOM,
+    EnglishNotice,
+    EnglishReply,
+    Rig,
+    memory_rig,
+    notice_in_english,
+)
 
 DISCORD = Place("discord", "main", "dm", Audience.DIRECT)
 SLACK = Place("slack", "second", "dm", Audience.DIRECT)
@@ -29,11 +37,11 @@ class Talk:
     def person(self) -> str:
         return str(self.caller.principal.person)
 
-    async def say(self, line: str) -> Reply:
+    async def say(self, line: str) -> EnglishReply:
         command, _, arguments = line.removeprefix("/").partition(" ")
         return await self.rig.commands.run(command, arguments, self.caller)
 
-    async def press(self, under: Reply | Notice, label: str) -> Reply:
+    async def press(self, under: EnglishReply | EnglishNotice, label: str) -> EnglishReply:
         value = next(b.value for b in under.buttons if b.label.startswith(label))
         assert len(value.encode()) <= 64
         assert self.rig.commands.owns(value)
@@ -42,7 +50,7 @@ class Talk:
     async def knows(self, word: str) -> bool:
         return word in (await self.say("/memories")).markdown
 
-    def notice(self, reply: Reply) -> Notice:
+    def notice(self, reply: EnglishReply) -> EnglishNotice:
         """Return the notice to this person about somebody else's answer, in their direct
         conversation."""
         (notice,) = [one for one in reply.notices if one.person == self.person]
@@ -58,12 +66,12 @@ async def code_of(talk: Talk) -> str:
     return str((await talk.say("/link")).markdown.rsplit("/link ", 1)[1].split("`")[0])
 
 
-async def entered(ada: Talk, bob: Talk) -> Reply:
+async def entered(ada: Talk, bob: Talk) -> EnglishReply:
     """Ada's code is entered by Bob."""
     return await bob.say(f"/link {await code_of(ada)}")
 
 
-async def linked(ada: Talk, bob: Talk) -> Reply:
+async def linked(ada: Talk, bob: Talk) -> EnglishReply:
     agreed = await bob.press(await entered(ada, bob), "Yes")
     return await ada.press(ada.notice(agreed), "Yes")
 

@@ -15,7 +15,6 @@ from hypothesis.stateful import RuleBasedStateMachine
 from db.sqlite import SqliteDatabase
 from gateway.authorship import Material
 from gateway.errors import ToolError
-from gateway.message import Reply
 from gateway.people import Role
 from gateway.ports.memory import Caller, TurnMemory, WaitingTurn
 from memory.knowledge.access import KnowledgeReader
@@ -24,7 +23,7 @@ from memory.model.record import Draft, Scope
 from parley.wiring.storage import MemoryStores
 from tests.memory.isolation.model import NAMES, SCENES, Held, Scene, What, World
 from tests.memory.knowledge.search.conftest import Library
-from tests.memory.rig import Rig, rig_on
+from tests.memory.rig import EnglishReply, Rig, rig_on
 from tests.support.clock import FakeClock
 
 NUMBERS: Final = itertools.count(1)
@@ -131,10 +130,10 @@ class Acting(RuleBasedStateMachine):
         some = [held for held in self.world.held if held.what == what and held.id.startswith("mem")]
         return some[pick % len(some)] if some else None
 
-    def run(self, scene: Scene, name: str, arguments: str = "") -> Reply:
+    def run(self, scene: Scene, name: str, arguments: str = "") -> EnglishReply:
         return self.do(self.rig.commands.run(name, arguments, self.caller(scene)))
 
-    def press(self, scene: Scene, under: Reply, number: int) -> Reply:
+    def press(self, scene: Scene, under: EnglishReply, number: int) -> EnglishReply:
         value = under.buttons[number].value
         return self.do(self.rig.commands.press(value, self.caller(scene)))
 

@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
 from gateway.errors import BadInput
-from gateway.message import Reply
 from memory.service.links import TOO_MANY_TRIES
 from tests.memory.isolation.base import Acting, names, scenes
 from tests.memory.isolation.model import SCENES, Scene
+from tests.memory.rig import EnglishReply
 
 
 class Memberships(Acting):
@@ -50,7 +50,7 @@ class Memberships(Acting):
             except BadInput:
                 continue
 
-    def entered(self, here: Scene, there: Scene) -> Reply | None:
+    def entered(self, here: Scene, there: Scene) -> EnglishReply | None:
         """The question that a code leads to; None where it may lead to none."""
         for scene in (here, there):
             with suppress(BadInput):
