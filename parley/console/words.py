@@ -4,12 +4,12 @@ decisions. The API has them as they are; a page shows the known ones in the read
 from collections.abc import Mapping
 from typing import Final
 
-from gateway.text import ENGLISH, Language, Sentence, text
+from gateway.text import ENGLISH, Language, Sentence, Text, text, verbatim
 
 _KNOWN: Final = (
     # Roles, and the levels of budgets and limits.
     *(text("guest"), text("member"), text("operator"), text("owner")),
-    *(text("person"), text("channel"), text("workspace"), text("model")),
+    *(text("person"), text("channel"), text("workspace"), text("model"), text("user")),
     # Places and triggers.
     *(text("direct"), text("private room"), text("public room")),
     *(text("mention"), text("direct message"), text("reply"), text("prefix"), text("thread")),
@@ -41,8 +41,12 @@ _KNOWN: Final = (
 KNOWN: Final[Mapping[str, Sentence]] = {one.msgid: one for one in _KNOWN}
 
 
+def said(name: str) -> Text:
+    """Return a word of the program as a text: "private_room" is "private room"."""
+    spaced = name.replace("_", " ")
+    return KNOWN.get(spaced) or verbatim(spaced)
+
+
 def word(name: str, *, language: Language = ENGLISH) -> str:
     """Return a word of the program for people: "private_room" is "private room"."""
-    spaced = name.replace("_", " ")
-    known = KNOWN.get(spaced)
-    return spaced if known is None else language.shown(known)
+    return language.shown(said(name))
