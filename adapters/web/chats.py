@@ -111,11 +111,15 @@ class Chats:
         return events
 
     async def _pass_on(self, conversation: PageChat, event: InboundEvent) -> None:
+        awaited = awaited_of(conversation, event)
         take_back = show(conversation, event)
+        # The gateway may be done with it before the sink returns.
+        conversation.wait_for(awaited)
         try:
             await self.require_sink()(event)
         except Exception:
             take_back()
+            conversation.ended(awaited)
             raise
 
     async def _ask_again(
@@ -135,10 +139,11 @@ class Chats:
         for event in self._events(conversation, person, again, chat, language):
             repeat = repeated(event, question)
             conversation.repeat(question, line_of(repeat.message), now + REPEAT_SECONDS)
+            conversation.wait_for((repeat.message.id,))
             try:
                 await self.require_sink()(repeat)
             except Exception:
-                conversation.end_repeats(repeat.message.id)
+                conversation.ended((repeat.message.id,))
                 raise
 
     async def lines(self, person: str, chat: str) -> PageChat:
@@ -301,6 +306,12 @@ def _show_message(conversation: PageChat, message: ChatMessage, *, command: bool
         return lambda: None  # the browser sent it again: it is shown already
     conversation.put(line_of(message, command=command))
     return lambda: conversation.forget(message.id)
+
+
+def awaited_of(conversation: PageChat, event: InboundEvent) -> tuple[str, ...]:
+    """Return the message that somebody now waits for; none for one that was sent before."""
+    message = event.message if isinstance(event, MessageReceived | CommandInvoked) else None
+    return (message.id,) if message and conversation.line(message.id) is None else ()
 
 
 def line_of(message: ChatMessage, *, command: bool = False) -> PageMessage:

@@ -187,19 +187,21 @@ class _Pages:
         load all lines, after "chats" the list."""
         typing, listed = False, conversation.list_version
         while self._chats.sink is not None:
-            now = asyncio.get_running_loop().time()
+            now, change = asyncio.get_running_loop().time(), conversation.next_change
             if epoch != (epoch := conversation.epoch):
                 yield ServerEvent("{}", "reset")
             for line in conversation.since(seen):
                 seen = line.version
                 yield ServerEvent(json.dumps(message_as_json(line)), "line", str(seen))
-            if typing != (typing := conversation.typing_until > now):
+            if typing != (typing := conversation.is_writing(now)):
                 yield ServerEvent(json.dumps({"on": typing}), "typing")
             if listed != (listed := conversation.list_version):
                 yield ServerEvent("{}", "chats")
-            rest = conversation.typing_until - now if typing else LONGEST_WAIT
+            fades = typing and not conversation.awaited
+            rest = conversation.typing_until - now if fades else LONGEST_WAIT
             settling = SETTLING_WAIT if conversation.unsettled_until > now else LONGEST_WAIT
-            if not await conversation.changed(min(settling, LONGEST_WAIT, max(0.05, rest))):
+            wait = min(settling, LONGEST_WAIT, max(0.05, rest))
+            if not await conversation.changed(wait, change):
                 await self._look_again(*of)
                 yield None
 

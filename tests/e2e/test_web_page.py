@@ -1,14 +1,17 @@
 """The web page in Chromium over the whole program: conversations, stop, files, restart, misuse."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import MappingProxyType
+from typing import Final
 
 import pytest
 from playwright.async_api import Page, expect
 
 from adapters.web.chats import STREAMS_PER_PERSON
+from gateway.errors import ModelRefused
 from gateway.llm.offline import OfflineProvider
 from gateway.ports import ModelEvent, ModelRequest
 from parley.app import App
@@ -25,12 +28,15 @@ from tests.support.program import running_app
 
 pytestmark = IN_CHROMIUM
 
+NO_SECTIONS: Final[Mapping[str, object]] = MappingProxyType({})
 NASTY = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
 CODE = f'say: ```py"><img/src=x/onerror=alert(1)>\ndef greet():  # hello\n    return "{NASTY}"\n```'
 
 
 @asynccontextmanager
-async def program(folder: Path, port: int, **web: object) -> AsyncIterator[str]:
+async def program(
+    folder: Path, port: int, sections: Mapping[str, object] = NO_SECTIONS, **web: object
+) -> AsyncIterator[str]:
     settings = from_mapping(
         {
             "model": {"provider": "offline"},
@@ -39,6 +45,7 @@ async def program(folder: Path, port: int, **web: object) -> AsyncIterator[str]:
             "server": {"port": port},
             "webhooks": {"port": 0},
             "limits": {"user_per_minute": 0, "channel_per_minute": 0},
+            **sections,
         }
     )
     async with running_app(App(settings), drain=0) as app:
@@ -149,6 +156,44 @@ async def test_an_answer_is_stopped_and_written_again(
         await expect(page.locator(".theirs").last).to_contain_text("49 50")
         await expect(page.locator(".theirs")).to_have_count(1)
         await expect(page.locator(".mine")).to_have_count(1)
+        assert opened.complaints == []
+
+
+LIMITED: Final = {"limits": {"user_per_minute": 1, "channel_per_minute": 0}}
+ENDINGS: Final[tuple[tuple[Mapping[str, object], tuple[str, ...]], ...]] = (
+    (LIMITED, ("count to 3", "and now", "and again", "/help", "/help")),
+    ({"access": {"admission": "owners"}}, ("hello", "/help")),
+    ({"access": {"admission": "approved"}}, ("hello", "hello again")),
+    (NO_SECTIONS, ("/nonsense", "/forget", "/approve X", "/stop", "fail")),
+)
+
+
+@pytest.mark.parametrize(("sections", "messages"), ENDINGS)
+async def test_nobody_waits_for_a_message_that_has_ended(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    sections: Mapping[str, object],
+    messages: tuple[str, ...],
+) -> None:
+    stream = OfflineProvider.stream
+
+    async def failing(self: OfflineProvider, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        if "fail" in str(request.messages[-1]):
+            raise ModelRefused("the model is broken")
+        async for event in stream(self, request):
+            yield event
+
+    monkeypatch.setattr(OfflineProvider, "stream", failing)
+    async with program(tmp_path, 0, sections) as url, window(url) as opened:
+        page = opened.page
+        await page.goto(f"{url}/chat/")
+        await expect(page.locator("#state")).to_have_text("Connected")
+        for number, message in enumerate(messages, start=1):
+            await page.fill("#text", message)
+            await page.press("#text", "Enter")
+            await expect(page.locator(".mine")).to_have_count(number)
+            await expect(page.locator("#stop")).to_be_hidden(timeout=10_000)
+            await expect(page.locator("#typing")).to_be_hidden()
         assert opened.complaints == []
 
 

@@ -2,13 +2,12 @@
 
 import { $, ask, newId } from "./dom.js";
 import { begin, changeDraft, problem, putBack, setLimits, startComposer } from "./composer.js";
-import { clearLines, isAnswered, lineCount, nameAssistant, offerAgain, scrollToEnd, show, startLines, writesLine } from "./lines.js";
+import { clearLines, lineCount, nameAssistant, offerAgain, scrollToEnd, show, startLines, writesLine } from "./lines.js";
 import { addressOf, chatOf, drawList, markCurrent, newChat, openList, startList, titleOf } from "./list.js";
 
-const AWAIT_SECONDS = 30; // without a sign of an answer, the page waits no longer
 const FIRST_RETRY_SECONDS = 1;
 const LAST_RETRY_SECONDS = 30;
-const state = { chat: "", assistant: "Assistant", typing: false, awaited: new Map(), loads: 0, retry: FIRST_RETRY_SECONDS };
+const state = { chat: "", assistant: "Assistant", typing: false, loads: 0, retry: FIRST_RETRY_SECONDS };
 let stream = null;
 let retrying = 0;
 
@@ -21,7 +20,6 @@ async function open(chat) {
   stream?.close();
   if (chat !== state.chat) {
     changeDraft(state.chat, chat);
-    state.awaited.clear();
     clearLines();
   }
   Object.assign(state, { chat, typing: false });
@@ -65,7 +63,7 @@ function listen(history) {
       take(event);
     }
   });
-  listenTo("open", connected);
+  listenTo("open", () => { state.typing = false; connected(); changed(); }); // "typing" follows if it is on
   listenTo("error", () => {
     if (mine.readyState === EventSource.CLOSED) {
       refused(address, mine);
@@ -88,12 +86,7 @@ async function refreshList() {
 
 /** Show what follows from the lines: the hint, the sign of writing, the buttons. */
 function changed() {
-  for (const [id, until] of state.awaited) {
-    if (isAnswered(id) || Date.now() > until) {
-      state.awaited.delete(id);
-    }
-  }
-  const busy = state.typing || writesLine() || state.awaited.size > 0;
+  const busy = state.typing || writesLine();
   $("empty").hidden = lineCount() > 0;
   $("typing").hidden = !busy || writesLine();
   $("stop").hidden = !busy;
@@ -169,35 +162,16 @@ async function act(action) {
   }
 }
 
-function awaitAnswer(id) {
-  state.awaited.set(id, Date.now() + 1000 * AWAIT_SECONDS);
-  setTimeout(changed, 1000 * AWAIT_SECONDS + 100);
-  changed();
-}
-
-async function send(action) {
-  const accepted = await act(action);
-  if (accepted && action.type === "message") {
-    awaitAnswer(action.id);
-  }
-  return accepted;
-}
-
 async function stop() {
-  if (await act({ type: "stop" })) {
-    state.awaited.clear();
-    state.typing = false;
-    changed();
-  }
+  await act({ type: "stop" });
   $("text").focus();
 }
 
 async function regenerate(question) {
   const id = newId();
   offerAgain(false);
-  if (await act({ type: "regenerate", id, message_id: question.id })) {
-    awaitAnswer(id);
-  } else if (!$("text").value) {
+  const accepted = await act({ type: "regenerate", id, message_id: question.id });
+  if (!accepted && !$("text").value) {
     putBack(question.text);
   }
   $("text").focus();
@@ -211,7 +185,7 @@ startLines({
   regenerate,
   announce,
 });
-startComposer(send);
+startComposer(act);
 startList();
 $("stop").addEventListener("click", stop);
 $("retry").addEventListener("click", () => open(state.chat));

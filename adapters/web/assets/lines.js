@@ -35,9 +35,6 @@ export const lineCount = () => lines.size;
 /** True while the assistant writes a line, as far as the lines tell. */
 export const writesLine = () => [...lines.values()].some(({ line }) => line.live);
 
-/** True once the message with this id has an answer. */
-export const isAnswered = (id) => [...lines.values()].some(({ line }) => line.reply_to === id && line.by === "assistant");
-
 const isNearEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_END;
 
 export function scrollToEnd() {
