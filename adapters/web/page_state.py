@@ -20,6 +20,7 @@ from gateway.immutable import replace
 from gateway.latest import Latest
 from gateway.message import Button
 from gateway.ports.conversations import MessageName
+from gateway.text import text, verbatim
 
 TYPING_SECONDS: Final = 8.0
 """Seconds for which "is writing" stays without being renewed or followed by an answer."""
@@ -330,7 +331,14 @@ class FileStore:
     def add(self, owner: str, name: str, mime: str, data: bytes) -> PageFile:
         """Keep a file under a new, unguessable id. Raises `BadInput` when it can never fit."""
         if len(data) > self._max_bytes:
-            raise BadInput(f"{name}: {len(data)} bytes, at most {self._max_bytes} can be stored")
+            raise BadInput(
+                text(
+                    "{name}: {size} bytes, at most {most} can be stored",
+                    name=verbatim(name),
+                    size=len(data),
+                    most=self._max_bytes,
+                )
+            )
         stored = PageFile(secrets.token_urlsafe(16), owner, name, mime, data)
         self._files[stored.id] = stored
         self._bytes += len(data)

@@ -1,13 +1,13 @@
 // The page: which conversation is shown, the stream that keeps it up to date, and the actions.
 
-import { $, ask, newId } from "./dom.js";
+import { $, around, ask, make, newId } from "./dom.js";
 import { begin, changeDraft, problem, putBack, setLimits, startComposer } from "./composer.js";
 import { clearLines, lineCount, nameAssistant, offerAgain, scrollToEnd, show, startLines, writesLine } from "./lines.js";
 import { addressOf, chatOf, drawList, markCurrent, newChat, openList, startList, titleOf } from "./list.js";
 
 const FIRST_RETRY_SECONDS = 1;
 const LAST_RETRY_SECONDS = 30;
-const state = { chat: "", assistant: "Assistant", typing: false, loads: 0, retry: FIRST_RETRY_SECONDS };
+const state = { chat: "", assistant: "", typing: false, loads: 0, retry: FIRST_RETRY_SECONDS };
 let stream = null;
 let retrying = 0;
 
@@ -24,7 +24,7 @@ async function open(chat) {
   }
   Object.assign(state, { chat, typing: false });
   markCurrent(chat);
-  say("Loading …");
+  tell(say("Loading …"));
   try {
     const history = await ask(`api/history?chat=${chat}`);
     if (load !== state.loads) {
@@ -45,8 +45,8 @@ function draw(history) {
   nameAssistant(history.assistant);
   setLimits(history);
   $("assistant").textContent = history.assistant;
-  $("typing-name").textContent = `${history.assistant} is writing`;
-  $("me").textContent = history.me;
+  $("typing-name").textContent = say("{name} is writing", { name: history.assistant });
+  $("you").replaceChildren(...around(say("You are {id}"), { id: make("code", "", history.me) }));
   clearLines();
   history.lines.forEach(show);
   scrollToEnd();
@@ -68,7 +68,7 @@ function listen(history) {
     if (mine.readyState === EventSource.CLOSED) {
       refused(address, mine);
     } else {
-      offline("The assistant cannot be reached.");
+      offline(say("The assistant cannot be reached."));
     }
   });
   listenTo("line", (event) => { show(JSON.parse(event.data)); changed(); });
@@ -95,30 +95,30 @@ function changed() {
 
 // --- the connection ------------------------------------------------------------------------------
 
-function say(words) {
+function tell(words) {
   $("state").textContent = words;
 }
 
 function announce(words) {
-  say(words);
-  setTimeout(() => say(stream?.readyState === EventSource.OPEN ? "Connected" : $("state").textContent), 2500);
+  tell(words);
+  setTimeout(() => tell(stream?.readyState === EventSource.OPEN ? say("Connected") : $("state").textContent), 2500);
 }
 
 function connected() {
   state.retry = FIRST_RETRY_SECONDS;
   $("offline").hidden = true;
-  say("Connected");
+  tell(say("Connected"));
 }
 
 function offline(reason) {
-  say("Not connected");
-  $("offline-reason").textContent = `${reason} Your text stays in the message box.`;
+  tell(say("Not connected"));
+  $("offline-reason").textContent = `${reason} ${say("Your text stays in the message box.")}`;
   $("offline").hidden = false;
 }
 
 /** The stream was refused: ask why, because an EventSource does not tell. */
 async function refused(address, mine) {
-  let reason = "The connection was refused.";
+  let reason = say("The connection was refused.");
   try {
     const response = await fetch(address, { signal: AbortSignal.timeout(5000) });
     if (response.ok) {
@@ -135,7 +135,7 @@ async function refused(address, mine) {
 }
 
 function sentence(words) {
-  return `${words[0].toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? "" : "."}`;
+  return `${words[0].toUpperCase()}${words.slice(1)}${/[.!?。！？।؟]$/.test(words) ? "" : "."}`;
 }
 
 /** The conversation could not be loaded: say why, and try again later. */
@@ -157,7 +157,7 @@ async function act(action) {
     problem("");
     return true;
   } catch (error) {
-    problem(error.status ? error.message : "The assistant cannot be reached. Your text is still in the message box: send it again.");
+    problem(error.status ? error.message : say("The assistant cannot be reached. Your text is still in the message box: send it again."));
     return false;
   }
 }
