@@ -2,7 +2,8 @@
 
 A script names its sentences in calls, `say("…", {hole: value})` and
 `say_count("one …", "{count} …", {count: number})`. The page has their translations
-in `<meta name="sentences" content="…">`, and loads `say.js` before its own scripts.
+in its element with the id "sentences", as the text of a block of data or as the content of a
+`<meta>`, and loads `say.js` before its own scripts.
 """
 
 import re
@@ -29,7 +30,7 @@ class _Forms(Struct, frozen=True):
     places: list[int]
 
 
-class _Sentences(Struct, frozen=True, omit_defaults=True):
+class _Block(Struct, frozen=True, omit_defaults=True):
     """What `say.js` reads. Sentences that are the same in English are left out."""
 
     said: dict[str, str] = {}
@@ -49,7 +50,7 @@ def sentences_of(source: str) -> frozenset[Sentence]:
     return frozenset(once | counts)
 
 
-def translated(language: Language, sentences: Iterable[Sentence]) -> str:
+def block(language: Language, sentences: Iterable[Sentence]) -> str:
     """Return the content of the element, JSON without a "<"."""
     said: dict[str, str] = {}
     counts: dict[str, _Forms] = {}
@@ -60,7 +61,7 @@ def translated(language: Language, sentences: Iterable[Sentence]) -> str:
                 counts[one.msgid] = forms
         elif (shown := language.pattern(one)) != one.msgid:
             said[one.msgid] = shown
-    return json.encode(_Sentences(said, counts)).decode().replace("<", "\\u003c")
+    return json.encode(_Block(said, counts)).decode().replace("<", "\\u003c")
 
 
 def _forms(language: Language, one: Sentence) -> _Forms:

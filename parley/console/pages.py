@@ -177,7 +177,7 @@ class PageTemplates:
         """Return the translated sentences of these scripts as JSON."""
         sources = (one.content for one in self.static.values() if one.name in names)
         found = (one for source in sources for one in scripts.sentences_of(source.decode()))
-        return scripts.translated(language, found)
+        return scripts.block(language, found)
 
     def render(self, template: str, frame: Frame, **values: object) -> str:
         """Return a page or a fragment."""

@@ -5,7 +5,7 @@ import json
 
 from gateway.languages.catalogue import key_of, translations_of
 from gateway.languages.formats import formats_of
-from gateway.languages.scripts import script, sentences_of, translated
+from gateway.languages.scripts import block, script, sentences_of
 from gateway.text import ENGLISH, Language, Sentence
 
 SOURCE = """
@@ -33,7 +33,7 @@ def test_the_sentences_of_a_script_are_those_of_its_calls() -> None:
 
 
 def test_the_page_gets_each_sentence_and_the_form_for_each_number() -> None:
-    found = json.loads(translated(polish(), sentences_of(SOURCE)))
+    found = json.loads(block(polish(), sentences_of(SOURCE)))
     assert found["said"] == {'Sent "twice" {at}': "Wysłano </script> {at}"}
     counts = found["counted"]["{count} file"]
     shown = [counts["forms"][counts["places"][n]] for n in (1, 2, 5, 12, 22, 112)]
@@ -48,13 +48,13 @@ def test_the_page_gets_each_sentence_and_the_form_for_each_number() -> None:
 
 
 def test_no_sentence_brings_an_element() -> None:
-    assert "<" not in translated(polish(), sentences_of(SOURCE))
+    assert "<" not in block(polish(), sentences_of(SOURCE))
 
 
 def test_sentences_that_are_the_same_in_english_are_left_out() -> None:
     untranslated = Language("da", gettext.NullTranslations(), formats_of("en"))
     for language in (ENGLISH, untranslated):
-        assert json.loads(translated(language, sentences_of(SOURCE))) == {}
+        assert json.loads(block(language, sentences_of(SOURCE))) == {}
 
 
 def test_the_script_is_in_the_package() -> None:
