@@ -32,7 +32,7 @@ check: $(DEV_STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# docs/releases.md describes the next five.
+# docs/how-to/make-a-release.md describes the next five.
 package: $(DEV_STAMP)
 	$(BIN)/python -m release.build
 

@@ -2,7 +2,7 @@
 along, and the tenants of each place.
 
 Other packages implement them; `parley` loads these by entry point or by setting, and the rest of
-the program neither knows nor imports them. `docs/extensions.md` is for their authors.
+the program neither knows nor imports them. docs/how-to/write-an-extension.md is for their authors.
 """
 
 import asyncio

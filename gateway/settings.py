@@ -1,6 +1,6 @@
 """The base of the sections of the configuration, and the types of their keys.
 
-The text under a field of a section is its documentation: `docs/configuration.md` has it.
+The text under a field of a section is its documentation: `docs/reference/configuration.md` has it.
 """
 
 from typing import Annotated

@@ -1,1 +1,2 @@
-"""Builds, checks and describes a release: `docs/releases.md`. None of it is part of the wheel."""
+"""Builds, checks and describes a release: `docs/how-to/make-a-release.md`. None of it is part of
+the wheel."""

@@ -104,7 +104,7 @@ class AccountAdapter(ABC, Generic[S]):
             names = ", ".join(f"platforms.{self.platform}.{name}" for name in absent)
             raise StartError(
                 f"Missing settings: {names}.",
-                f"Set them (docs/platforms/{self.platform}.md), or run `parley init`.",
+                f"Set them (`parley docs how-to/connect-{self.platform}`), or run `parley init`.",
                 permanent=True,
             )
         self._failure = None

@@ -39,7 +39,7 @@ NOT_A_MEMBER: Final = (
 
 
 class TelegramAdapter(AccountAdapter[TelegramSettings]):
-    """A bot with its token; see `docs/platforms/telegram.md`."""
+    """A bot with its token; see `docs/reference/platforms/telegram.md`."""
 
     manifest = MANIFEST
     _bot: RawBot | None = None

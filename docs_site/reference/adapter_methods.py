@@ -26,8 +26,8 @@ HEAD: Final = """\
 
 An adapter has the methods of `PlatformAdapter`. It has an optional ability if it has all methods of
 its protocol; it is not registered anywhere. An ability with the note *remote* also belongs in
-`abilities` of the manifest. [Write an adapter](../adapters.md) explains the parts of an adapter in
-the order of writing.
+`abilities` of the manifest. [Write an adapter](../how-to/write-an-adapter.md) explains the parts of
+an adapter in the order of writing.
 
 `python -m docs_site.reference` writes this page from [`gateway/ports/`](../../gateway/ports/).
 """

@@ -11,9 +11,10 @@ from parley.http.api.openapi import describe
 _HEAD: Final = """\
 # HTTP API
 
-Every request and response of the interface to memory. [The HTTP interface to memory](../api.md)
-explains tokens, rights and refusals, with examples. A running program serves the same description,
-as OpenAPI 3.1, at `/api/v1/openapi.json` of its local listener.
+Every request and response of the interface to memory.
+[Use the memory over HTTP](../how-to/use-memory-over-http.md) explains tokens, rights and refusals,
+with examples. A running program serves the same description, as OpenAPI 3.1, at
+`/api/v1/openapi.json` of its local listener.
 """
 _LIMITS: Final = (
     ("minLength", "maxLength", " characters"),

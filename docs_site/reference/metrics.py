@@ -12,7 +12,7 @@ _HEAD: Final = """\
 # Metrics
 
 `/metrics` of the local listener has these metrics in the text format of Prometheus.
-[Watching and operating](../operations.md#metrics) explains how to fetch them, and recommends
+[Monitor Parley](../how-to/monitor.md#metrics) explains how to fetch them, and recommends
 alerts. A label has few, fixed values: platforms, accounts, stages, reason codes, models. None
 contains an id.
 """

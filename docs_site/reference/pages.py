@@ -12,7 +12,7 @@ from docs_site.reference.rights import rights
 from parley.config.reference_page import with_reference
 
 ROOT: Final = Path(__file__).parents[2]
-_CONFIGURATION: Final = "docs/configuration.md"
+_CONFIGURATION: Final = "docs/reference/configuration.md"
 
 
 def pages() -> dict[str, str]:

@@ -10,7 +10,7 @@ _HEAD: Final = f"""\
 
 Parley knows these prices, in dollars per million tokens, of {AS_OF}. They apply also to the name
 with a date (`claude-haiku-4-5-20251001`) or with its maker (`openai/gpt-6.1-sol`).
-[`budgets.prices`](../configuration.md#budgets) adds models and replaces these prices. While a
+[`budgets.prices`](configuration.md#budgets) adds models and replaces these prices. While a
 budget is set, a model without a price is refused at the start.
 """
 _COLUMNS: Final = ("Model", "Input", "Output", "Cache read", "Cache write", "Long prompts")

@@ -37,10 +37,12 @@ _HEAD: Final = """\
 
 Who may call what: each row is what the program declares, and what it checks before anything of a
 request acts. What has no declaration is not served. A test of the running program calls each of
-them with each kind of credential. [The HTTP interface](../api.md#tokens) explains tokens.
+them with each kind of credential.
+[Give a program a token](../how-to/give-a-program-a-token.md#tokens) explains tokens.
 
-- **session**: a browser in which a person [signed in to the console](../console.md#sign-in). A
-  request that changes something also needs the token of the session's own forms.
+- **session**: a browser in which a person
+  [signed in to the console](../how-to/open-the-console.md#sign-in). A request that changes
+  something also needs the token of the session's own forms.
 - **token**: a token of a person (`parley token`), with the scope in the table: `read` or `write`.
 - **agent**: a token of one agent (`parley token --agent`), with the scope of the row and the
   capability beside it. Where it is not named, a token of an agent is refused.

@@ -1,5 +1,5 @@
-// The sentences of a page's scripts, in the language of the page. The block "sentences" of the page
-// has the translations; without it, or without a sentence in it, the English one is shown.
+// The sentences of a page's scripts, in the language of the page. The element
+// "sentences" of the page has the translations; a sentence without one is shown in English.
 (() => {
   "use strict";
   const root = document.documentElement;
@@ -9,7 +9,10 @@
   const region = (navigator.languages || []).find((tag) => main(tag) === main(language));
   globalThis.page_locale = `${region || language}-u-nu-latn`;
   const number = new Intl.NumberFormat(`${language}-u-nu-latn`);
-  const read = () => JSON.parse(document.getElementById("sentences")?.textContent || "{}");
+  function read() {
+    const element = document.getElementById("sentences");
+    return JSON.parse(element?.textContent || element?.content || "{}");
+  }
   let known = null;
 
   function filled(pattern, holes) {

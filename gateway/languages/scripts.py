@@ -1,9 +1,9 @@
-"""The sentences of scripts in pages: `say.js` shows them from a block of data in the page.
+"""The sentences of scripts in pages: `say.js` shows them from an element of the page.
 
 A script names its sentences in calls, `say("…", {hole: value})` and
-`say_count("one …", "{count} …", {count: number})`. The page has the block as
-`<script type="application/json" id="sentences">`, which no browser executes, and loads `say.js`
-before its own scripts.
+`say_count("one …", "{count} …", {count: number})`. The page has their translations
+in its element with the id "sentences", as the text of a block of data or as the content of a
+`<meta>`, and loads `say.js` before its own scripts.
 """
 
 import re
@@ -51,7 +51,7 @@ def sentences_of(source: str) -> frozenset[Sentence]:
 
 
 def block(language: Language, sentences: Iterable[Sentence]) -> str:
-    """Return the content of the block of data: JSON without a "<", which could end the block."""
+    """Return the content of the element, JSON without a "<"."""
     said: dict[str, str] = {}
     counts: dict[str, _Forms] = {}
     for one in sorted(sentences, key=lambda sentence: sentence.msgid):

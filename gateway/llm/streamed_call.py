@@ -1,7 +1,7 @@
 """A provider that calls a service over HTTP and reads its answer as server-sent events.
 
 The objects that the services' own libraries make for each piece of an answer are not used
-(docs/performance.md). Nothing is repeated here: only `FailoverProvider` retries.
+(docs/explanation/performance.md). Nothing is repeated here: only `FailoverProvider` retries.
 """
 
 import asyncio

@@ -40,10 +40,10 @@ class RateLimits(Section):
     """Questions of one person that are answered although others have used up the limit of the
     channel or the workspace. The total is the limit plus this number for each person who writes."""
     api_per_minute: int = Field(default=120, ge=0, le=100_000)
-    """Requests of one person to the HTTP interface (docs/api.md) and over MCP (docs/mcp.md)
-    together."""
+    """Requests of one person to the HTTP interface (docs/how-to/use-memory-over-http.md) and over
+    MCP (docs/reference/mcp.md) together."""
     agent_per_minute: int = Field(default=60, ge=0, le=100_000)
-    """Calls of tools by one agent over MCP (docs/mcp.md)."""
+    """Calls of tools by one agent over MCP (docs/reference/mcp.md)."""
 
 
 class BucketRule(Struct, frozen=True):

@@ -1,9 +1,9 @@
 """The port of a memory backend: a package that stores learned statements outside Parley's database.
 
-`docs/memory-backends.md` is for their authors. The gateway decides who asks and who reads, checks a
-text before it is stored and after it is returned, and limits every call. A backend stores, finds
-and deletes. It has all methods of `MemoryBackend`; what else it can do follows from the methods
-that it has.
+`docs/how-to/write-a-memory-backend.md` is for their authors. The gateway decides who asks and who
+reads, checks a text before it is stored and after it is returned, and limits every call. A backend
+stores, finds and deletes. It has all methods of `MemoryBackend`; what else it can do follows
+from the methods that it has.
 """
 
 from collections.abc import Mapping, Sequence

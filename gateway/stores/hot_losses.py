@@ -2,7 +2,7 @@
 which turns were answered.
 
 The hot state and the database each know a mark of the other, so that either notices if the other
-one returns to an earlier state. `docs/backup.md` describes what follows.
+one returns to an earlier state. `docs/how-to/back-up-and-restore.md` describes what follows.
 """
 
 from datetime import datetime

@@ -1,6 +1,6 @@
 """The rules of recall: weights, bounds and limits.
 
-The weights were chosen by measurement (`docs/recall.md`).
+The weights were chosen by measurement (`docs/reference/search-quality.md`).
 """
 
 from enum import StrEnum

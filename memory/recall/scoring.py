@@ -4,7 +4,7 @@ Scores of two methods are not comparable, so each list is scaled separately. The
 becomes 1 and the others their share of it: no common words is a real 0. A cosine has no such zero,
 so the last of a full list becomes 0, or the least similar that counts. Ranks alone, as in
 reciprocal rank fusion, lose the distance of the best one from the others; on short turns that is
-most of the information (`docs/recall.md`).
+most of the information (`docs/reference/search-quality.md`).
 
 In a chat the asked words often stand in one turn and the answer in the next, so each strong
 candidate lends a share of its score to the turns around it. A turn that repeats the question lends

@@ -1,5 +1,5 @@
-"""The documented format of an export (docs/memory-cli.md), and its signatures: an import believes
-what a signature proves."""
+"""The format of an export (docs/how-to/manage-memory-on-the-command-line.md), and its signatures:
+an import believes what a signature proves."""
 
 import hmac
 import json

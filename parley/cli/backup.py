@@ -20,8 +20,8 @@ IN_FLIGHT: Final = (
     " delivery. The next start answers and sends them, each below a note that it may come twice.\n"
 )
 IN_REDIS: Final = (
-    "Waiting work is not in the copy: Redis keeps it. `parley docs backup` says how to copy and"
-    " restore both."
+    "Waiting work is not in the copy: Redis keeps it. `parley docs how-to/back-up-and-restore`"
+    " says how to copy and restore both."
 )
 NO_KEY: Final = (
     "There is no {copy}. Without its key, `parley audit verify` reports the restored audit as"

@@ -25,7 +25,7 @@ AT: Final = (
 
 def docs(
     page: Annotated[
-        str, typer.Argument(metavar="PAGE", help="A page, such as platforms/whatsapp.")
+        str, typer.Argument(metavar="PAGE", help="A page, such as how-to/connect-whatsapp.")
     ] = "",
     config: Config = None,
 ) -> int:

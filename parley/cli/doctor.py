@@ -109,7 +109,10 @@ def _notes(problems: object, elsewhere: object) -> list[Finding]:
     others = elsewhere if isinstance(elsewhere, dict) else {}
     return [
         machine.of_program(
-            "note", part, str(problem), "Read the log of the program, and `parley docs operations`."
+            "note",
+            part,
+            str(problem),
+            "Read the log of the program, and `parley docs how-to/check-health`.",
         )
         for part, problem in named.items()
         if part not in others

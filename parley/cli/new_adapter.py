@@ -33,7 +33,7 @@ DONE: Final = """\
   {python} -m venv .venv
   .venv/bin/pip install {parley} -e '.[test]'
   .venv/bin/python -m pytest
-README.md says what to replace, and `parley docs adapters` explains each part.
+README.md says what to replace, and `parley docs how-to/write-an-adapter` explains each part.
 """
 
 

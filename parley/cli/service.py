@@ -25,7 +25,7 @@ NO_CONFIG: Final = (
 )
 NO_MANAGER: Final = (
     "No service manager for one user was found: systemd (`systemctl --user`) on Linux, launchd on "
-    "macOS. `parley docs deploy` describes other ways."
+    "macOS. `parley docs how-to/run-as-a-service` describes other ways."
 )
 TEMPORARY: Final = (
     "{command} is in a cache that may be emptied: install Parley with `uv tool install` or `pipx "

@@ -85,7 +85,8 @@ class EmbeddingSection(Section):
 
 class RecallSection(Section):
     """The number of memories that recall returns, and their ranking. The defaults are measured
-    (docs/recall.md); texts with many names and versions may need a higher `bm25_weight`."""
+    (docs/reference/search-quality.md); texts with many names and versions may need a higher
+    `bm25_weight`."""
 
     bm25_weight: float = Field(default=0.55, ge=0, le=10)
     """Weight of the search by words. Only the ratio of the two weights counts: 1.5 and 1 is the
@@ -126,8 +127,9 @@ class MemorySection(Section):
     """Off: no memory tools, and nothing is stored beyond the conversation."""
     backend: Name | Backends = BUILTIN
     """Place of learned memories: `builtin` is the database, other names are memory backends of
-    installed packages (docs/memory-backends.md). With several, such as `[builtin, markdown]`, the
-    first stores new memories and all are recalled. Conversations are always in the database."""
+    installed packages (docs/how-to/use-a-memory-backend.md). With several, such as
+    `[builtin, markdown]`, the first stores new memories and all are recalled. Conversations are
+    always in the database."""
     backend_load: dict[Name, LoadText] = Field(default={}, max_length=16)
     """Further backends, by a name of your choice: `package.module:function`."""
     backend_options: dict[Name, dict[Name, SecretStr]] = Field(default={}, max_length=16)
@@ -344,4 +346,5 @@ class AgentsSection(ConfiguredLimits):
     their events. A limit refuses what would exceed it."""
 
     webhooks: dict[Name, EventWebhookSection] = Field(default={}, max_length=20)
-    """Receivers of [agent events](agents.md#webhooks), by a name of your choice."""
+    """Receivers of [agent events](../how-to/receive-agent-events.md#webhooks), by a name of
+    your choice."""

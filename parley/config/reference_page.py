@@ -1,6 +1,7 @@
 """The reference of the configuration, generated from the model.
 
-`python -m parley.config.reference_page` writes it to docs/configuration.md, between its markers.
+`python -m parley.config.reference_page` writes it to docs/reference/configuration.md, between its
+markers.
 """
 
 import ast
@@ -179,8 +180,8 @@ def own_platforms() -> Discovery:
 
 
 def main() -> None:
-    """Write the reference into docs/configuration.md, or into the file that is named."""
-    page = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/configuration.md")
+    """Write the reference into docs/reference/configuration.md, or into the file that is named."""
+    page = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/reference/configuration.md")
     page.write_text(with_reference(page.read_text(encoding="utf-8")), "utf-8")
 
 

@@ -1,6 +1,6 @@
 """Every key of the configuration, as frozen pydantic models: types, defaults, bounds, meaning.
 
-The text under a field is its documentation: `docs/configuration.md` is generated from it.
+The text under a field is its documentation: `docs/reference/configuration.md` is generated from it.
 """
 
 import re
@@ -222,7 +222,7 @@ class McpSection(Section):
 
 
 class OwnMcpServerSection(Section):
-    """Parley as an MCP server, for coding agents and other MCP clients (docs/mcp.md)."""
+    """Parley as an MCP server, for coding agents and other MCP clients (docs/reference/mcp.md)."""
 
     enabled: bool = True
     """Serve MCP on the local listener, for people with a token of `parley token`. It needs
@@ -237,8 +237,9 @@ LoadText = Annotated[
 
 
 class ExtensionsSection(Section):
-    """Packages that add tenants, tracking, audit or access (docs/extensions.md). Installed
-    extensions are loaded automatically; the program does not start when one cannot be loaded."""
+    """Packages that add tenants, tracking, audit or access (docs/how-to/write-an-extension.md).
+    Installed extensions are loaded automatically; the program does not start when one cannot be
+    loaded."""
 
     load: dict[Name, LoadText] = Field(default={})
     """Further extensions, by a name of your choice: `package.module:function`."""

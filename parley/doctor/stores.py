@@ -81,7 +81,7 @@ def of_pair(known: "KnownHotState", epoch: str, mark: str) -> Finding:
         kind = "older"
     else:
         return Finding("ok", PAIR, "Redis has all that was written to it")
-    advice = "The next start says so in the log. `parley docs backup` explains it."
+    advice = "The next start logs it. `parley docs how-to/back-up-and-restore` explains it."
     return Finding("broken", PAIR, f"{STEPS[kind]}.", advice)
 
 

@@ -15,7 +15,7 @@ PICTURES: Final = MappingProxyType({".png": "image/png", ".svg": "image/svg+xml"
 
 @cache
 def files() -> Mapping[str, Path]:
-    """Every page and picture by its path, such as `platforms/whatsapp.md`; empty if the
+    """Every page and picture by its path, such as `reference/status.md`; empty if the
     installation lacks them."""
     folder = next((one for one in (INSTALLED, CHECKOUT) if one.is_dir()), None)
     if folder is None:
@@ -25,7 +25,7 @@ def files() -> Mapping[str, Path]:
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """The name and the title of each page, such as `platforms/whatsapp`, in the order of names."""
+    """The name and the title of each page, such as `reference/status`, in the order of names."""
     for path, file in files().items():
         if path.endswith(SUFFIX):
             yield path.removesuffix(SUFFIX), title_of(file.read_text("utf-8"))

@@ -40,7 +40,7 @@ def anchor(heading: str) -> str:
 
 
 def page(name: str, text: str) -> str:
-    """The page `name`, such as `platforms/whatsapp`, as HTML. Its links lead to other pages; those
+    """The page `name`, such as `reference/status`, as HTML. Its links lead to other pages; those
     that leave the documentation, to files of the repository, lead nowhere."""
     root = "../" * name.count("/") or "./"
     parser = _parser()

@@ -33,7 +33,7 @@ NOTED: Final = ("tool", "invocation", "queue")
 """Decisions that a stage notes beside its own."""
 NEXT_STEPS: Final[Mapping[str, str]] = {
     "access": "The section `access` of the configuration decides on this.",
-    "intake": "Too many messages waited: `parley docs operations` lists the limits.",
+    "intake": "Too many messages waited: `parley docs reference/limits` lists the limits.",
     "limits": "The section `limits` of the configuration sets this limit.",
     "readable": "Nothing to do: the platform told that there is a message, and not what is in it.",
     "budget": "The section `budgets` of the configuration decides on this.",
@@ -42,7 +42,8 @@ NEXT_STEPS: Final[Mapping[str, str]] = {
 }
 """The next step by the stage that refused."""
 APPROVE_FIRST: Final = (
-    "The person needs an approval: `parley access list` shows who waits (`parley docs access`)."
+    "The person needs an approval: `parley access list` shows who waits"
+    " (`parley docs reference/access`)."
 )
 
 

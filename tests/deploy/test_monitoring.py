@@ -35,7 +35,7 @@ GROUPS = yaml.safe_load((ROOT / "deploy" / "grafana" / "alerts.yaml").read_text(
 RULES: list[dict[str, Any]] = [rule for group in GROUPS for rule in group["rules"]]
 PANELS = [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
 TARGETS = [(panel["title"], target) for panel in PANELS for target in panel["targets"]]
-PAGE = (ROOT / "docs" / "operations.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "monitor.md").read_text("utf-8")
 METRICS = (ROOT / "docs" / "reference" / "metrics.md").read_text("utf-8")
 
 BY_SCRAPE = {"job", "instance"}

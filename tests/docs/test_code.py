@@ -48,7 +48,7 @@ PROGRAMS = {
     ),
     *("pip", "pipx", "psql", "systemctl", "uv", "uvx", "ask", "put", "sudo"),
 }
-"""Programs of others, and the functions of docs/api.md; their arguments are not checked."""
+"""Programs of others, and functions of use-memory-over-http.md; their arguments are not checked."""
 OPERATORS = {"|", "||", "&&", ";", "<", ">", ">>", "&"}
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")

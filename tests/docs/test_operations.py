@@ -1,4 +1,4 @@
-"""The page on operating Parley matches the program."""
+"""The page on the retention of data matches the program."""
 
 import re
 
@@ -7,15 +7,14 @@ from gateway.stores.redis.keys import Keys
 from gateway.stores.schema import SCHEMA
 from tests.parley.cli.kit import ROOT
 
-PAGE = ROOT / "docs" / "operations.md"
+PAGE = ROOT / "docs" / "reference" / "data-retention.md"
 CREATED = re.compile(r"CREATE TABLE (\w+)")
 RENAMED = re.compile(r"ALTER TABLE (\w+) RENAME TO")
 
 
 def kept(text: str, column: int) -> set[str]:
     """Return the names in a column of the table of lifetimes."""
-    section = text.partition("## What is kept")[2].partition("\n## ")[0]
-    rows = [line.split("|") for line in section.splitlines() if line.startswith("| ")]
+    rows = [line.split("|") for line in text.splitlines() if line.startswith("| ")]
     return {name for row in rows for name in re.findall(r"`(\w+)`", row[column])}
 
 

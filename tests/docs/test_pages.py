@@ -65,7 +65,7 @@ Commands = Iterator[tuple[tuple[str, ...], TyperCommand]]
 
 @pytest.mark.parametrize("platform", sorted(own_platforms().manifests))
 def test_every_setting_of_a_platform_is_in_a_table_of_its_page(platform: str) -> None:
-    page = (ROOT / "docs" / "platforms" / f"{platform}.md").read_text("utf-8")
+    page = (ROOT / "docs" / "reference" / "platforms" / f"{platform}.md").read_text("utf-8")
     matches = {
         key for row in re.findall(r"^\| (.*?) \|", page, re.MULTILINE) for key in CODE.findall(row)
     }

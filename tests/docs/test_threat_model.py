@@ -8,7 +8,7 @@ from tests.attacks.rows.every import ATTACKS
 from tests.attacks.table import Attacker
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "threat-model.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "explanation" / "threat-model.md").read_text("utf-8")
 PATH = re.compile(r"`((?:adapters|gateway|memory|parley|safety|tests)/[\w./-]+)`")
 
 
@@ -41,5 +41,5 @@ def test_every_named_path_exists() -> None:
 
 
 def test_the_readme_and_the_safety_page_link_to_the_page() -> None:
-    assert "docs/threat-model.md" in (ROOT / "README.md").read_text("utf-8")
-    assert "threat-model.md" in (ROOT / "docs" / "safety.md").read_text("utf-8")
+    assert "docs/explanation/threat-model.md" in (ROOT / "README.md").read_text("utf-8")
+    assert "threat-model.md" in (ROOT / "docs" / "explanation" / "safety.md").read_text("utf-8")

@@ -18,11 +18,14 @@ PAGES = [
     for name in (
         "README.md",
         "CONTRIBUTING.md",
-        "docs/configuration.md",
-        "docs/dependencies.md",
-        "docs/deploy.md",
-        "docs/adapters.md",
-        "docs/api.md",
+        "docs/reference/configuration.md",
+        "docs/explanation/dependencies.md",
+        "docs/how-to/run-as-a-service.md",
+        "docs/how-to/run-on-kubernetes.md",
+        "docs/how-to/run-the-tests.md",
+        "docs/how-to/write-an-adapter.md",
+        "docs/tutorials/first-adapter.md",
+        "docs/how-to/use-memory-over-http.md",
         "examples/parley-adapter-lines/README.md",
     )
 ]
@@ -65,7 +68,7 @@ def test_the_code_of_the_adapter_page_matches_the_example(language: str) -> None
         for pattern in ("parley_lines/*.py", "pyproject.toml")
         for path in EXAMPLE.glob(pattern)
     )
-    pieces = blocks(ROOT / "docs" / "adapters.md", language)
+    pieces = blocks(ROOT / "docs" / "how-to" / "write-an-adapter.md", language)
     assert pieces
     assert [piece for piece in pieces if piece not in code] == []
 
@@ -78,12 +81,12 @@ def test_every_dependency_has_its_reason() -> None:
         *project["dependency-groups"]["dev"],
     ]
     names = {re.split(r"[<>=\[ ]", requirement)[0] for requirement in needed}
-    text = (ROOT / "docs" / "dependencies.md").read_text("utf-8")
+    text = (ROOT / "docs" / "explanation" / "dependencies.md").read_text("utf-8")
     assert {name for name in names if not re.search(rf"\b{re.escape(name)}\b", text)} == set()
 
 
 def test_the_documented_command_writes_the_reference(tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "configuration.md").read_text("utf-8")
+    page = (ROOT / "docs" / "reference" / "configuration.md").read_text("utf-8")
     copy = tmp_path / "configuration.md"
     before, _, reference = page.partition(BEGIN)
     stale = re.sub(r"^\| `.*$", "| stale |", reference, flags=re.MULTILINE)

@@ -41,7 +41,7 @@ def test_the_pages_the_tables_and_the_simulators_belong_to_the_sources() -> None
     pages = {"adapters/web/assets/chat.html", "parley/demo/assets/demo.html"}
     tables = {"safety/secret_detection/issuers.json", "memory/text/stop_words.txt"}
     assert pages | tables | {"simulators/discord/simulator.py", "docs/index.md"} <= FILES
-    assert {"parley/documentation/pages/platforms/whatsapp.md"} <= IN_WHEEL
+    assert {"parley/documentation/pages/reference/platforms/whatsapp.md"} <= IN_WHEEL
     assert not any(name.startswith(("tests/", "benchmarks/", "release/")) for name in FILES)
 
 

@@ -160,7 +160,7 @@ def test_the_page_on_upgrades_names_the_steps_of_a_release(release: str) -> None
     steps = json.loads((DATABASES / f"{release}.json").read_text())["steps"]
     current = {schema.name: len(schema.steps) for schema in SCHEMAS}
     assert all(steps[name] <= current[name] for name in steps), "a step was taken away"
-    page = (ROOT / "docs" / "upgrade.md").read_text("utf-8")
+    page = (ROOT / "docs" / "how-to" / "upgrade.md").read_text("utf-8")
     row = re.search(rf"^\| {re.escape(release)} \| (\d+) \| (\d+) \| (\d+) \|$", page, re.MULTILINE)
     assert row is not None
     named = dict(zip(("gateway", "memory", "knowledge"), map(int, row.groups()), strict=True))

@@ -2,7 +2,8 @@
 versions, errors and the transport.
 
 The library's import takes two seconds of processor time and 40 MB, so it runs on a thread
-(docs/performance.md). Its answers stay bytes: its objects for each piece of an answer are not used.
+(docs/explanation/performance.md). Its answers stay bytes: its objects for each piece of an answer
+are not used.
 """
 
 import asyncio

@@ -23,7 +23,7 @@ Part: TypeAlias = Literal[
     "reasoning",
     "calls_without_reasoning",
 ]
-"""A part of a request that a server can refuse. `docs/models.md` describes each of them."""
+"""A part of a request that a server can refuse; docs/how-to/choose-a-model.md describes each."""
 
 INSTEAD: Final[Mapping[str, tuple[str, str]]] = {
     "tools": ("tools", "It answers without them"),

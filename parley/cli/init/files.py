@@ -17,7 +17,7 @@ from parley.config.schema import at, shapes
 from parley.config.yaml_file import Value, parse_yaml, read_yaml
 
 HEADER: Final = (
-    "# Written by `parley init`. `parley docs configuration` explains every key.\n"
+    "# Written by `parley init`. `parley docs reference/configuration` explains every key.\n"
     "# The secrets are in the file .env: ${NAME} refers to its line NAME=...\n\n"
 )
 MAX_COPIES: Final = 100

@@ -101,7 +101,7 @@ GUIDANCE: Final[Mapping[str, Guidance]] = {
         (
             (
                 "Meta allows bots that serve a business, not general-purpose assistants: read"
-                " the page that `parley docs platforms/whatsapp` prints."
+                " the page that `parley docs how-to/connect-whatsapp` prints."
             ),
             (
                 "Open https://developers.facebook.com/apps, create an app of the type Business, and"

@@ -44,7 +44,7 @@ SHORT: Final = 0.5
 """Seconds that a request may take in these rows."""
 HELD: Final = 0.2
 """Seconds for which nothing may hold the event loop. The receivers that attack run in it too."""
-PAGE: Final = Path(__file__).parents[3] / "docs" / "agents.md"
+PAGE: Final = Path(__file__).parents[3] / "docs" / "how-to" / "receive-agent-events.md"
 
 
 async def _inwards(scene: Scene) -> None:

@@ -1,4 +1,4 @@
-"""The data that strangers can make the program store: bounded, and listed in docs/operations.md."""
+"""Data that strangers can make the program store: bounded, and listed in reference/limits.md."""
 
 import sqlite3
 from datetime import timedelta

@@ -13,7 +13,7 @@ from simulators.anthropic import AnthropicSimulator
 from simulators.base import Fault, SimPerson
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import FAST, LIFTED, by_bot
-from tests.parley.cli.kit import read_until, started
+from tests.parley.cli.kit import started
 from tests.support.patience import LAUNCH
 from tests.support.ports import free_port
 from tests.support.waiting import eventually
@@ -50,6 +50,7 @@ class Town:
             "delivery": FAST,
             "conversation": {"overlap": "queue"},
             "server": {"port": self.port},
+            "observe": {"log_format": "json"},
             "webhooks": {"port": 0},
         }
         (self.folder / "parley.yaml").write_text(yaml.safe_dump(configuration))
@@ -64,6 +65,12 @@ class Town:
 
     def answers(self) -> list[int]:
         return [len(by_bot(self.telegram.shown(self.telegram.direct(p)))) for p in self.people]
+
+    async def is_ready(self) -> bool:
+        try:
+            return bool((await self.readiness())["ready"])
+        except aiohttp.ClientConnectionError:
+            return False
 
     async def readiness(self) -> dict[str, object]:
         address = f"http://127.0.0.1:{self.port}/readyz"
@@ -84,7 +91,7 @@ async def test_unfinished_work_continues_at_the_next_start(town: Town) -> None:
     town.model.faults.add(Fault("messages", "slow", times=100_000, delay=0.2))
     arguments = ("run", "--config", "parley.yaml")
     async with started(*arguments, cwd=town.folder) as process:
-        await read_until(process.stdout, "ready gateway")
+        await eventually(town.is_ready, LAUNCH)
         for number in range(EACH):
             await town.everybody_says(number)
         await eventually(lambda: sum(town.answers()) >= CHATS * EACH // 5, LAUNCH)
@@ -97,7 +104,7 @@ async def test_unfinished_work_continues_at_the_next_start(town: Town) -> None:
     assert left > 0, "it was too quick for this test"
     town.model.faults.clear()
     async with started(*arguments, cwd=town.folder) as process:
-        await read_until(process.stdout, "ready gateway")
+        await eventually(town.is_ready, LAUNCH)
         await eventually(lambda: min(town.answers()) >= EACH, LAUNCH)
         process.send_signal(signal.SIGTERM)
         async with asyncio.timeout(DRAIN_BOUND):
@@ -109,16 +116,15 @@ async def test_a_second_signal_ends_the_program_immediately_without_loss(town: T
     town.model.faults.add(Fault("messages", "slow", times=100_000, delay=30.0))
     arguments = ("run", "--config", "parley.yaml")
     async with started(*arguments, cwd=town.folder) as process:
-        await read_until(process.stdout, "ready gateway")
-        assert (await town.readiness())["ready"] is True
+        await eventually(town.is_ready, LAUNCH)
         await town.everybody_says(0)
         await town.model.wait_for_requests(1, LAUNCH)
         process.send_signal(signal.SIGTERM)
 
-        async def unready() -> bool:
-            return not (await town.readiness())["ready"]
+        async def stopping() -> bool:
+            return not await town.is_ready()
 
-        await eventually(unready)
+        await eventually(stopping)
         parts = (await town.readiness())["parts"]
         assert isinstance(parts, dict)
         assert parts["gateway"] == "stopping"
@@ -129,6 +135,6 @@ async def test_a_second_signal_ends_the_program_immediately_without_loss(town: T
     assert "stopped at once" in err.decode()
     town.model.faults.clear()
     async with started(*arguments, cwd=town.folder) as process:
-        await read_until(process.stdout, "ready gateway")
+        await eventually(town.is_ready, LAUNCH)
         await eventually(lambda: min(town.answers()) >= 1, LAUNCH)
     assert town.answers() == [1] * CHATS

@@ -20,9 +20,10 @@ from tests.parley.config.kit import PLATFORMS
 
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "config" / "parley.example.yaml"
-PAGE = ROOT / "docs" / "configuration.md"
+PAGE = ROOT / "docs" / "reference" / "configuration.md"
+GUIDE = ROOT / "docs" / "how-to" / "configure.md"
 SWITCHED_OFF = re.compile(r"^( *)#(?=[\"\w-])", re.MULTILINE)
-BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+BLOCKS = re.findall(r"```yaml\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)
 
 
 def switched_on(text: str) -> str:

@@ -1,4 +1,6 @@
-"""Pictures of the console for docs/console.md: `python -m tests.parley.console.screenshots`.
+"""Pictures of the console for docs/tutorials/console.md.
+
+`python -m tests.parley.console.screenshots` makes them.
 
 With `--all FOLDER`, every view in both widths and themes, to look at after a change of a style.
 """

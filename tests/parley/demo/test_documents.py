@@ -15,9 +15,10 @@ BLOCK = re.compile(r"(?<! -->\n)^```python\n(.*?)^```$", re.DOTALL | re.MULTILIN
 def examples() -> list[tuple[str, Callable[[], Awaitable[None]]]]:
     """Every `test_…` function of the test kit's page, as it stands there."""
     results = []
-    for source in BLOCK.findall((DOCS / "test-kit.md").read_text("utf-8")):
+    page = DOCS / "how-to" / "test-against-simulators.md"
+    for source in BLOCK.findall(page.read_text("utf-8")):
         names: dict[str, Callable[[], Awaitable[None]]] = {}
-        exec(compile(source, "docs/test-kit.md", "exec"), names)
+        exec(compile(source, page, "exec"), names)
         results += [(name, run) for name, run in names.items() if name.startswith("test_")]
     return results
 
@@ -34,7 +35,7 @@ def test_the_test_kit_has_examples() -> None:
 
 
 def test_the_demo_page_describes_the_story() -> None:
-    text = (DOCS / "demo.md").read_text("utf-8")
+    text = (DOCS / "tutorials" / "demo.md").read_text("utf-8")
     rows = re.findall(r"^\| (?:Telegram|Discord|Slack|WhatsApp), ", text, re.MULTILINE)
     assert len(rows) == len(STORY) + len(AGENTS) + len(KNOWLEDGE)
     assert USER_PER_MINUTE == 6

@@ -13,7 +13,7 @@ async def test_pages_are_accessible_and_fit_the_window() -> None:
     await listener.start()
     try:
         async with window(listener.base_url) as opened:
-            for name in ("", "platforms/whatsapp.md", "configuration.md"):
+            for name in ("", "reference/platforms/whatsapp.md", "reference/configuration.md"):
                 await opened.page.goto(f"{listener.base_url}/docs/{name}")
                 await check_views(opened.page)
             assert opened.complaints == []

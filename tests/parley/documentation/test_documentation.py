@@ -61,15 +61,15 @@ async def test_what_is_no_page_is_not_served(url: str) -> None:
 
 
 async def test_the_command_prints_a_page_from_any_folder(tmp_path: Path) -> None:
-    ended = await parley("docs", "platforms/whatsapp", cwd=tmp_path)
+    ended = await parley("docs", "reference/platforms/whatsapp", cwd=tmp_path)
     assert (ended.status, ended.err) == (0, "")
-    assert ended.out == (CHECKOUT / "platforms" / "whatsapp.md").read_text("utf-8")
+    assert ended.out == (CHECKOUT / "reference" / "platforms" / "whatsapp.md").read_text("utf-8")
     listed = await parley("docs", cwd=tmp_path)
-    assert "platforms/whatsapp" in listed.out
+    assert "reference/platforms/whatsapp" in listed.out
     assert "http://127.0.0.1:8081/docs/" in listed.err
-    unknown = await parley("docs", "platforms/whatsap", cwd=tmp_path)
+    unknown = await parley("docs", "reference/platforms/whatsap", cwd=tmp_path)
     assert unknown.status == 1
-    assert "platforms/whatsapp" in unknown.err
+    assert "reference/platforms/whatsapp" in unknown.err
 
 
 def test_messages_name_pages_that_exist_and_no_files_that_an_installation_lacks() -> None:

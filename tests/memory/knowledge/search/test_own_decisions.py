@@ -5,8 +5,9 @@ from pathlib import Path
 from memory.knowledge.model import FileKind
 from tests.memory.knowledge.search.conftest import Library
 
-FOLDER = Path(__file__).parents[4] / "docs" / "adr"
-RECORDS = {f"docs/adr/{file.name}": file.read_text("utf-8") for file in FOLDER.glob("*.md")}
+FOLDER = Path(__file__).parents[4] / "docs" / "explanation" / "decisions"
+IN_REPOSITORY = "docs/explanation/decisions"
+RECORDS = {f"{IN_REPOSITORY}/{file.name}": file.read_text("utf-8") for file in FOLDER.glob("*.md")}
 QUESTIONS = {
     "why are conversations in the database and not in redis": 1,
     "why not a sqlite file for each group": 2,
@@ -27,7 +28,7 @@ async def test_each_question_leads_to_its_record(library: Library) -> None:
     await library.add(RECORDS)
     for question, number in QUESTIONS.items():
         hit = (await library.find(question))[0]
-        assert hit.path.startswith(f"docs/adr/{number:04d}-"), question
+        assert hit.path.startswith(f"{IN_REPOSITORY}/{number:04d}-"), question
         assert hit.kind is FileKind.DECISION
         assert hit.status == "accepted"
 
@@ -36,4 +37,4 @@ def test_each_record_is_asked_for_and_listed() -> None:
     names = sorted(Path(path).name for path in RECORDS if not path.endswith("index.md"))
     assert [int(name[:4]) for name in names] == sorted(QUESTIONS.values())
     for name in names:
-        assert f"({name})" in RECORDS["docs/adr/index.md"]
+        assert f"({name})" in RECORDS[f"{IN_REPOSITORY}/index.md"]

@@ -1,4 +1,4 @@
-"""The examples of docs/api.md work as documented."""
+"""The examples of docs/how-to/use-memory-over-http.md work as documented."""
 
 import asyncio
 import json
@@ -12,7 +12,7 @@ import pytest
 from parley.http.api.errors import ErrorOut
 from tests.parley.http.api.kit import ApiClient, Program
 
-PAGE = Path(__file__).parents[4] / "docs" / "api.md"
+PAGE = Path(__file__).parents[4] / "docs" / "how-to" / "use-memory-over-http.md"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
