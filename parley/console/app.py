@@ -24,7 +24,7 @@ from gateway.people import Role
 from gateway.ports.action import Input
 from gateway.ports.rights import OPEN, Allowed, Credential, check, in_person
 from gateway.stores.people_languages import PersonLanguages
-from gateway.text import Unconverted
+from gateway.text import Text
 from parley.console.events import LiveEvents
 from parley.console.pages import Frame, PageTemplates, menu_of, palette_of
 from parley.console.route import AnyRoute, Done, File, ItemParams, RefusedWithResult
@@ -166,7 +166,7 @@ class ConsoleApp(Struct, frozen=True):
             csrf="" if known is None else known.csrf,
             menu=() if viewer is None else menu_of(self.routes, viewer, path),
             palette=() if viewer is None else palette_of(self.routes, viewer),
-            notice="" if viewer is None else self._notice(scope),
+            notice=None if viewer is None else self._notice(scope),
             fragment="hx-request" in headers and "hx-boosted" not in headers,
             language=language,
         )
@@ -184,10 +184,10 @@ class ConsoleApp(Struct, frozen=True):
         """The time in seconds."""
         return self.services.gateway.clock.now().timestamp()
 
-    def _notice(self, scope: Scope) -> Unconverted:
+    def _notice(self, scope: Scope) -> Text | None:
         """Return the sentence of the action that led to this page."""
         named = taken_notice(scope, self.now)
-        return next((one.done for one in self.routes if one.name == named), "")
+        return next((one.done for one in self.routes if one.name == named), None)
 
 
 def admitted(scope: Scope) -> SignedIn:

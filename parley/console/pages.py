@@ -10,13 +10,14 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from gateway.languages import scripts
-from gateway.text import ENGLISH, Language, Unconverted
+from gateway.text import ENGLISH, Language, Text
 from parley.console.route import AnyRoute, may_use
 from parley.console.security import path_to
 from parley.console.sentences import PageSentences
 from parley.console.text import (
     age,
     clock,
+    day,
     hue,
     initials,
     markdown,
@@ -28,6 +29,7 @@ from parley.console.text import (
     when,
 )
 from parley.console.viewer import Viewer
+from parley.console.words import word
 
 if TYPE_CHECKING:
     from jinja2 import BytecodeCache, Environment
@@ -51,6 +53,8 @@ OF_LANGUAGE: Final[Mapping[str, Callable[..., object]]] = {
     "short": short,
     "sentence": sentence,
     "when": when,
+    "day": day,
+    "word": word,
     "clock": clock,
     "money": money,
     "number": number,
@@ -77,11 +81,11 @@ class StaticFile(Struct, frozen=True):
 class MenuEntry(Struct, frozen=True):
     """A page in the navigation and in the command palette."""
 
-    label: Unconverted
+    label: Text
     """The text of the link."""
     path: str
     """The path as the browser asks for it."""
-    summary: Unconverted
+    summary: Text | str
     """One sentence about the page."""
     current: bool
     """True for the page that is shown, and for a page above it."""
@@ -104,8 +108,8 @@ class Frame(Struct, frozen=True):
     """The pages of the navigation."""
     palette: tuple[MenuEntry, ...] = ()
     """The pages of the command palette."""
-    notice: Unconverted = ""
-    """The sentence of the action before; empty for none."""
+    notice: Text | None = None
+    """The sentence of the action before."""
     fragment: bool = False
     language: Language = ENGLISH
     """The language of the page."""
@@ -217,9 +221,9 @@ def menu_of(routes: tuple[AnyRoute, ...], viewer: Viewer, path: str) -> tuple[Me
 def palette_of(routes: tuple[AnyRoute, ...], viewer: Viewer) -> tuple[MenuEntry, ...]:
     """Return the pages of the command palette that this viewer may use."""
     return tuple(
-        MenuEntry(one.menu or one.palette, path_to(one.path), one.summary, False)
+        MenuEntry(shown, path_to(one.path), one.summary, False)
         for one in routes
-        if (one.menu or one.palette) and may_use(viewer, one).allowed
+        if (shown := one.menu or one.palette) and may_use(viewer, one).allowed
     )
 
 

@@ -4,7 +4,7 @@ import csv
 import io
 import zlib
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Final
 
 from markupsafe import Markup, escape
@@ -75,6 +75,12 @@ def clock(at: datetime, *, language: Language = ENGLISH) -> Markup:
     """Return the time of a day, which `console.js` shows in the reader's zone."""
     utc = at.astimezone(UTC)
     return _CLOCK % (utc.isoformat(timespec="seconds"), language.value(Moment(utc, "clock")))
+
+
+def day(at: date, *, language: Language = ENGLISH) -> str:
+    """Return a day: of a time, the one in its zone."""
+    noon = datetime(at.year, at.month, at.day, 12, tzinfo=UTC)
+    return language.value(Moment(noon, "day"))
 
 
 def markdown(text: str) -> Markup:

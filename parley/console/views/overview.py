@@ -486,9 +486,9 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         method="GET",
         path="/overview",
         allowed=to_read(Role.GUEST),
-        summary="What needs attention, today's figures, the state of the parts",
+        summary=text("What needs attention, today's figures, the state of the parts"),
         run=overview,
         template="overview.html",
-        menu="Overview",
+        menu=text("Overview"),
     ),
 )

@@ -9,6 +9,7 @@ from gateway.errors import BadInput, NotFound
 from gateway.people import Role
 from gateway.ports.action import Input, Nothing
 from gateway.ports.rights import in_person
+from gateway.text import text
 from gateway.turn.external_mcp_server import probe
 from parley.config import SettingsError
 from parley.config.sections import ModelChoiceSection
@@ -166,7 +167,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         allowed=in_person(Role.OWNER),
         summary="Start this process anew, so that it reads the configuration again",
         run=restart,
-        done="The program restarts. Load this page again in a few seconds.",
+        done=text("The program restarts. Load this page again in a few seconds."),
         then=PATH,
     ),
 )
