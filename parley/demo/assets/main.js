@@ -110,7 +110,7 @@ function drawRoom(platform, room) {
     go(platform.id, room.key);
     showTab("room");
   });
-  link.append(make("span", "sign", room.parent ? "↳" : sign), room.title);
+  link.append(make("span", "sign", room.parent ? "↳" : sign), room.kind === "direct" ? say("Direct message") : room.title);
   if (room.kind === "private" && !room.parent) {
     link.append(make("small", "", say("private")));
   }
