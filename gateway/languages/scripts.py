@@ -14,7 +14,7 @@ from typing import Final
 
 from msgspec import Struct, json
 
-from gateway.text import Language, Sentence, counted
+from gateway.text import COUNT, Language, Sentence
 
 _STRING: Final = r'\s*("(?:[^"\\]|\\.)*")'
 _SAID: Final = re.compile(rf"\bsay\({_STRING}")
@@ -65,7 +65,7 @@ def block(language: Language, sentences: Iterable[Sentence]) -> str:
 
 
 def _forms(language: Language, one: Sentence) -> _Forms:
-    shown = [language.pattern(counted(one.msgid, one.plural, count=n)) for n in _NUMBERS]
+    shown = [language.pattern(Sentence(one.msgid, ((COUNT, n),), one.plural)) for n in _NUMBERS]
     forms = list(dict.fromkeys(shown))
     return _Forms(forms, [forms.index(form) for form in shown])
 

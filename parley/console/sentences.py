@@ -25,7 +25,6 @@ from gateway.text import (
     Text,
     Value,
     Verbatim,
-    counted,
 )
 
 Hole: TypeAlias = str | Markup | float | datetime | Value
@@ -46,7 +45,7 @@ class PageSentences(Struct, frozen=True):
 
     def say_count(self, one: str, other: str, n: int, /, **holes: Hole) -> Markup:
         """Return the form of a sentence for a number, which fills the hole `{count}`."""
-        return _filled(self.language, counted(one, other, count=n), {COUNT: n, **holes})
+        return _filled(self.language, Sentence(one, ((COUNT, n),), other), {COUNT: n, **holes})
 
     def shown(self, value: object) -> object:
         """Return a text of the program as HTML in this language, and everything else as it is."""
