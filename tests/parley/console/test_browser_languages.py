@@ -27,9 +27,14 @@ from tests.support.pseudo_language import UNMARKED, PseudoLanguages
 pytestmark = IN_CHROMIUM
 OWN = (
     ".said, .brand, .who, td small, .id, .lines .line, textarea, option, .talk, h3, .source, .diff,"
-    " time, [placeholder=laptop]"
+    " time, #kinds ~ table th"
 )
 """Words of people, names and ids."""
+BEYOND = """[...document.querySelectorAll("main *")].filter((one) => {
+  const { left, right } = one.getBoundingClientRect();
+  return left < 0 || right > innerWidth;
+}).map((one) => one.outerHTML.slice(0, 80)).slice(0, 5)"""
+"""JavaScript: the first elements that are beyond the edges of the page."""
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -77,7 +82,8 @@ async def looked_at(page: Page, path: str, size: tuple[int, int]) -> list[str]:
     await page.evaluate(OPEN_ALL)
     words: list[str] = await page.evaluate(f"({UNMARKED})", f"header, nav, {OWN}")
     width = await page.evaluate("document.documentElement.scrollWidth")
-    wide = [f"{width} pixels wide"] if width > size[0] else []
+    beyond: list[str] = await page.evaluate(BEYOND) if width > size[0] else []
+    wide = [f"{width} pixels wide: {beyond}"] if width > size[0] else []
     if folder := os.environ.get("PARLEY_SCREENSHOTS"):
         name = path.strip("/").replace("/", "-").partition("?")[0]
         await page.screenshot(path=Path(folder) / f"console-{name}-{size[0]}.png")

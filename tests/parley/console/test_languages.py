@@ -31,7 +31,8 @@ HEARD: Final = (
 UNSAID: Final = f"""() => [...document.querySelectorAll("{HEARD}")]
   .filter((one) => !one.closest("[hidden], dialog, .choices"))
   .map((one) => {{ const copy = one.cloneNode(true);
-    for (const each of copy.querySelectorAll("bdi, code, time, select, kbd, .id, [lang]")) each.remove();
+    const own = "bdi, code, time, select, kbd, .id, [lang]";
+    for (const each of copy.querySelectorAll(own)) each.remove();
     return copy.textContent.replace(/⟦[^⟦⟧]*(⟦[^⟦⟧]*⟧[^⟦⟧]*)*⟧/g, ""); }})
   .filter((text) => /[a-z]{{3,}}/i.test(text))"""
 
