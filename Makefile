@@ -71,6 +71,7 @@ reference: $(RUN_STAMP)
 
 catalogues: $(DEV_STAMP)
 	$(BIN)/python -m translation
+	$(BIN)/python -m docs_site.reference
 
 LOCK = $(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-annotate --custom-compile-command "make lock" -q
 

@@ -8,6 +8,7 @@ python -m benchmarks million             six minutes of a million memories in Po
 python -m benchmarks agents              some minutes of 100,000 shared memories, as well
 python -m benchmarks workers             some minutes of several processes; not in `make nightly`
 python -m benchmarks platforms           some minutes of all four platforms; not in `make nightly`
+python -m benchmarks first_hour          every sentence of a new user's setup; not in `make nightly`
 """
 
 import subprocess
@@ -18,7 +19,16 @@ ALL: Final = (
     *("startup", "gateway", "latency", "growth", "keeping"),
     *("faults", "refusals", "drops", "model_faults", "safety", "memory_write", "vectors", "recall"),
 )
-LONG: Final = ("soak", "outages", "twice", "million", "agents", "workers", "platforms")
+LONG: Final = (
+    "soak",
+    "outages",
+    "twice",
+    "million",
+    "agents",
+    "workers",
+    "platforms",
+    "first_hour",
+)
 
 
 def main() -> int:

@@ -47,12 +47,14 @@ _STRUCK: Final = re.compile(r"~~[^~\n]+~~")
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """A text that the author of the message did not write. `by` names its writer, for a file the
-    file, for a result the tool; empty if unknown."""
+    """A text that the author of the message did not write."""
 
     authorship: Authorship
+    """The relation of the text to the author of the message."""
     text: str
+    """The text."""
     by: str = ""
+    """The writer of the text, for a file the file, for a result the tool; empty if unknown."""
 
 
 def within_bounds(pieces: Iterable[Material]) -> tuple[Material, ...]:

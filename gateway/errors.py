@@ -61,10 +61,10 @@ class StartError(ParleyError):
 
 
 class DeliveryError(ParleyError):
-    """A send did not succeed. `retry_after`: the platform wants no other attempt for so many
-    seconds; None if it names no time."""
+    """A send did not succeed."""
 
     retry_after: float | None = None
+    """Seconds for which the platform wants no other attempt; None if it names no time."""
 
 
 class Transient(DeliveryError):

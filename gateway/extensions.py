@@ -33,13 +33,13 @@ class TenantProvider(Protocol):
     def get_tenant_id(self, place: Place, person: PersonId | None) -> str:
         """Return the tenant of this person in this place. `person` is None where the platform names
         nobody (a deletion), and for data of a project. On the terminal and over HTTP the place is
-        the person's direct conversation, without a channel or a workspace. An exception means that
-        there is no tenant: the event is refused."""
+        the person's direct conversation, without a channel or a workspace. An exception, or a
+        result that is no text, means that there is no tenant: the event is refused."""
 
     def get_tenant_filter(self, tenant_id: str) -> Mapping[str, str]:
         """Return `{"tenant_id": VALUE}`: the value in every stored row of this tenant and in every
         query for it; letters, digits, `_`, `.` and `-`, at most 64. Two tenants with one value
-        share everything."""
+        share everything. Anything else means that there is no tenant."""
 
 
 @runtime_checkable
@@ -47,8 +47,8 @@ class UsageTracker(Protocol):
     """Receives the usage of every turn."""
 
     async def track(self, row: UsageRow) -> None:
-        """Called once for every turn with a cost, after it was settled. An exception is logged and
-        has no other effect."""
+        """Called once for every turn with a cost, after it was settled. A result is ignored. An
+        exception is logged and has no other effect."""
 
 
 @runtime_checkable
@@ -57,7 +57,8 @@ class AuditLogger(Protocol):
 
     async def audit(self, event: str, person: PersonId, place: Place, decision: Decision) -> None:
         """Called for every refusal, for every withheld answer, and before every call of a tool with
-        side effects. No content. An exception is logged and has no other effect."""
+        side effects. No content. A result is ignored. An exception is logged and has no other
+        effect."""
 
 
 @runtime_checkable
@@ -65,7 +66,9 @@ class AccessController(Protocol):
     """A further access check behind the configured lists; all of them must allow."""
 
     async def check_access(self, person: PersonId, place: Place) -> Decision:
-        """Decide if this person is served here. An exception denies."""
+        """Return a `Decision` with the stage "access": if this person is served here, and the
+        reason, a code such as `not_paid`. An exception denies, and so does any other result: a
+        bool has no reason."""
 
 
 EXTENSION_SECONDS = 10.0
@@ -76,6 +79,8 @@ SLOW_SECONDS: Final = 0.1
 
 TENANT_COLUMN: Final = "tenant_id"
 
+_CODE: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
+"""A stage or a reason: metrics have it as a label."""
 _TENANT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 log = structlog.get_logger(__name__)
@@ -112,6 +117,41 @@ class AllowAll:
         return Decision("access", True, "no_controller")
 
 
+class InvalidResult(Exception):
+    """A method of an extension returned what its protocol does not allow. The text names the
+    method, the types and the repair, and quotes no value."""
+
+
+async def controlled_access(
+    controller: AccessController, person: PersonId, place: Place
+) -> Decision:
+    """Ask one controller. Raises `InvalidResult` for a result that decides nothing, and anything
+    that the controller raises."""
+    decision: object = await controller.check_access(person, place)
+    wrong = _wrong_in(decision)
+    if isinstance(decision, Decision) and not wrong:
+        return decision
+    kind = type(controller)
+    raise InvalidResult(
+        f"{kind.__module__}.{kind.__qualname__}.check_access() returned {wrong}. It should return"
+        ' a gateway.policy.decision.Decision, such as Decision("access", False, "not_paid").'
+    )
+
+
+def _wrong_in(decision: object) -> str:
+    """The types that a `Decision` does not allow; empty for a valid one."""
+    if not isinstance(decision, Decision):
+        return type(decision).__name__
+    fields: dict[str, object] = decision._asdict()
+    for name in ("stage", "reason"):
+        if not _CODE.fullmatch(str(fields[name])) or not isinstance(fields[name], str):
+            return f"a Decision whose {name} is no code of lower-case letters, digits and `_`"
+    for name, kind in (("allowed", bool), ("detail", str)):
+        if not isinstance(fields[name], kind):
+            return f"a Decision whose {name} is {type(fields[name]).__name__}"
+    return ""
+
+
 class Extension(Struct, frozen=True):
     """The extension points that one package implements; None for the others."""
 
@@ -126,8 +166,7 @@ class Extension(Struct, frozen=True):
 
 
 class ExtensionRegistry(Struct, frozen=True):
-    """The four extension points, each with its open default. `names` are the loaded extensions, for
-    display."""
+    """The four extension points, each with its open default."""
 
     tenant_provider: TenantProvider = field(default_factory=SingleTenant)
     """Assigns tenants."""
@@ -138,6 +177,7 @@ class ExtensionRegistry(Struct, frozen=True):
     access_controller: AccessController = field(default_factory=AllowAll)
     """Decides about access, beside the lists."""
     names: tuple[str, ...] = ()
+    """The names of the loaded extensions, for display."""
 
     @property
     def tracks(self) -> bool:
@@ -166,18 +206,24 @@ class ExtensionRegistry(Struct, frozen=True):
             return DEFAULT_TENANT
         began = time.perf_counter()
         try:
-            named = self.tenant_provider.get_tenant_id(place, person)
-            bound = dict(self.tenant_provider.get_tenant_filter(named))
+            named: object = self.tenant_provider.get_tenant_id(place, person)
+            returned: object = None
+            if isinstance(named, str):
+                returned = self.tenant_provider.get_tenant_filter(named)
         except Exception as error:
             # The error's text may quote people, so it is left out.
             raise TenantUnknown(f"the tenant provider failed: {type(error).__name__}") from error
         took = time.perf_counter() - began
         if took > SLOW_SECONDS:
             log.warning("tenant_provider_slow", seconds=round(took, 3))
+        if not isinstance(named, str):
+            raise TenantUnknown(f"get_tenant_id should return a text, not {_kind(named)}")
+        bound = dict(returned) if isinstance(returned, Mapping) else {}
         tenant = bound.get(TENANT_COLUMN)
         if set(bound) != {TENANT_COLUMN} or not isinstance(tenant, str):
             raise TenantUnknown(
-                'get_tenant_filter should return {"tenant_id": VALUE} and nothing else'
+                'get_tenant_filter should return {"tenant_id": VALUE} and nothing else, '
+                f"not {_kind(returned)}"
             )
         if not _TENANT.fullmatch(tenant):
             raise TenantUnknown(
@@ -244,6 +290,14 @@ class PlaceTenants:
     async def _kept(self, name: str) -> list[str]:
         kept = await self._state.get(name)
         return [str(one) for one in json.loads(kept)] if kept else []
+
+
+def _kind(value: object) -> str:
+    """The type of a result, and of the values in a mapping; never a value itself."""
+    if isinstance(value, Mapping):
+        kinds = sorted({type(one).__name__ for one in value.values()})
+        return f"a mapping of {len(value)} keys ({', '.join(kinds)})"
+    return type(value).__name__
 
 
 def _hash_of(place: Place) -> str:

@@ -29,12 +29,12 @@ def utf16_units(text: str) -> int:
 
 
 class TextCut(Struct, frozen=True):
-    """Where the clients of a platform cut a long text into several messages: at these `limits`, in
-    UTF-16 code units. `shortest` is the shortest piece before another one, as a part of the
-    limit."""
+    """Where the clients of a platform cut a long text into several messages."""
 
     limits: tuple[int, ...]
+    """The lengths at which they cut, in UTF-16 code units."""
     shortest: float = 1.0
+    """The shortest piece before another one, as a part of the limit: 0 to 1."""
 
 
 AttachmentKind: TypeAlias = Literal["image", "audio", "video", "document", "sticker", "other"]
@@ -57,15 +57,7 @@ _NOT_IN_LABELS: Final = re.compile(r"[\x00-\x1f\x7f`]+")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in which messages are written, and its readers.
-
-    `workspace_id` is Discord's guild or Slack's team, empty if there is none. `thread_id` is empty
-    outside a thread and unique to the thread. `closed_thread` is true if a thread has fewer readers
-    than its channel, as Discord's private threads. `outsiders` is true if people without access to
-    any project read the place: a Slack channel that is shared with another company, a topic of a
-    Telegram channel's direct messages. `present_channel_id` is the channel's id at a platform that
-    gave it another one: `channel_id` stays the first.
-    """
+    """A place in which messages are written, and its readers."""
 
     platform: str
     """The platform's name, in lower case."""
@@ -76,10 +68,17 @@ class Place:
     audience: Audience
     """The readers: one person, the members of a room, or everybody."""
     workspace_id: str = ""
+    """Discord's guild or Slack's team; empty if there is none."""
     thread_id: str = ""
+    """The id of the thread, unique to it; empty outside a thread."""
     closed_thread: bool = False
+    """True if a thread has fewer readers than its channel, as Discord's private threads."""
     outsiders: bool = False
+    """True if people without access to any project read the place: a Slack channel that is shared
+    with another company, a topic of a Telegram channel's direct messages."""
     present_channel_id: str = field(default="", compare=False)
+    """The channel's id at a platform that gave it another one, where `channel_id` stays the first;
+    empty if it has only one."""
 
     @property
     def channel_ids(self) -> tuple[str, ...]:
@@ -94,14 +93,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class MessageAuthor:
-    """The author of a message. `aliases` are further immutable ids (a WhatsApp phone number beside
-    the BSUID), `former` earlier ids of the person, which only count against them. `is_chat`: a chat
-    in its own name, a channel or an anonymous administrator, whose human is unknown (Telegram's
-    `sender_chat`).
-
-    `outside` is true for an author who is not a full member of the message's workspace: from
-    another company's Slack team, a guest, a webhook, a channel in its own name.
-    """
+    """The author of a message."""
 
     id: str
     """The platform's immutable id of the author."""
@@ -110,9 +102,15 @@ class MessageAuthor:
     is_bot: bool = False
     """True for a bot or an app."""
     aliases: tuple[str, ...] = ()
+    """Further immutable ids, such as a WhatsApp phone number beside the BSUID."""
     former: tuple[str, ...] = ()
+    """Earlier ids of the person, which only count against them."""
     is_chat: bool = False
+    """True for a chat in its own name, a channel or an anonymous administrator, whose human is
+    unknown (Telegram's `sender_chat`)."""
     outside: bool = False
+    """True for an author who is not a full member of the message's workspace: from another
+    company's Slack team, a guest, a webhook, a channel in its own name."""
     language: str = field(default="", compare=False)
     """The language of their app as the platform tells it, a tag of BCP 47 such as "de-AT"; empty if
     it tells none."""
@@ -125,21 +123,20 @@ class MessageAuthor:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file of a message, not yet fetched.
-
-    `ref` is the adapter's reference to it (a URL, a file id, a media id); `size` in bytes, None if
-    unknown. `pasted`: the client made the file of a long text that its author pasted.
-    """
+    """A file of a message, not yet fetched."""
 
     kind: AttachmentKind
     """The kind, which decides how it is named and read."""
     ref: str
+    """The adapter's reference to the file: a URL, a file id, a media id."""
     name: str = ""
     """The file's name as its sender gave it; empty if there is none."""
     mime: str = ""
     """The media type as the platform gives it, not verified; empty if unknown."""
     size: int | None = None
+    """The size in bytes; None if unknown."""
     pasted: bool = False
+    """True if the client made the file of a long text that its author pasted."""
 
     @property
     def label(self) -> str:
@@ -184,36 +181,27 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Extras:
-    """The facts of a message that only its platform has, as JSON; its adapter has the type.
-
-    `details` are the same in a few words without a person's text, for the trace of the message.
-    """
+    """The facts of a message that only its platform has, as JSON; its adapter has the type."""
 
     values: dict[str, object]
     """The facts by name, in the form of JSON."""
     details: str = ""
+    """The same in a few words without a person's text, for the trace of the message."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One message of a person, the same on every platform.
-
-    `content` is the author's own text only, without this bot's mention and with other entities as
-    readable text. `material` is text that another author wrote, or that was not written for this
-    message: forwards, cards, previews. `mentions_bot` is decided by the entities of own text, never
-    by the text; `mentions_others` is true if own text mentions other people or bots. `replaces` is
-    the id of an earlier message of the author in this conversation: the model does not read it, and
-    it is deleted with its answer once this message has an answer of the model. `unreadable`: the
-    platform tells that the author sent something, and not what. `units` is the length of the text
-    as it was sent, in UTF-16 code units, with mentions and without what the adapter writes in place
-    of entities; 0: that of `content`.
-    """
+    """One message of a person, the same on every platform."""
 
     id: str
     """The platform's id of the message, unique in its place."""
     content: str
+    """The author's own text only, without this bot's mention and with other entities as readable
+    text."""
     author: MessageAuthor
+    """The author."""
     place: Place
+    """The place in which it was written."""
     timestamp: datetime
     """The time of sending by the platform's clock, in UTC."""
     reply_to_id: str | None = None
@@ -223,13 +211,23 @@ class ChatMessage:
     attachments: tuple[Attachment, ...] = ()
     """The files of the message, not yet fetched."""
     mentions_bot: bool = False
+    """True if it mentions this bot: the entities of own text decide, never the text."""
     mentions_others: bool = False
+    """True if own text mentions other people or bots."""
     extras: Extras | None = None
     """The facts that only the platform has; None without any."""
     material: tuple[Material, ...] = ()
+    """Text that another author wrote, or that was not written for this message: forwards, cards,
+    previews."""
     replaces: str = ""
+    """The id of an earlier message of the author in this conversation: the model does not read it,
+    and it is deleted with its answer once this message has an answer of the model. Empty for
+    none."""
     unreadable: bool = False
+    """True if the platform tells that the author sent something, and not what."""
     units: int = 0
+    """The length of the text as it was sent, in UTF-16 code units, with mentions and without what
+    the adapter writes in place of entities; 0: that of `content`."""
 
     @property
     def platform(self) -> str:
@@ -259,10 +257,12 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class MessageReceived:
-    """A person sent a message. `event_id` is the platform's, the same on every redelivery."""
+    """A person sent a message."""
 
     event_id: str
+    """The platform's id of the event, the same on every redelivery."""
     message: ChatMessage
+    """The message."""
     kind: Literal["message"] = "message"
     """The kind of event, as stored and as traces name it."""
 
@@ -279,14 +279,16 @@ class MessageReceived:
 
 @dataclass(frozen=True, slots=True)
 class MessageEdited:
-    """A person changed what they wrote; `message` is the new state under the old id. `command` and
-    `arguments` are those of `CommandInvoked`, where the new state is a command."""
+    """A person changed what they wrote."""
 
     event_id: str
     """The platform's id of the event, the same on every redelivery."""
     message: ChatMessage
+    """The new state, under the old id."""
     command: str = ""
+    """The name of the command, where the new state is one; empty otherwise."""
     arguments: str = ""
+    """The text behind the name of the command."""
     kind: Literal["edit"] = "edit"
     """The kind of event, as stored and as traces name it."""
 
@@ -308,6 +310,7 @@ class MessageDeleted:
     event_id: str
     """The platform's id of the event, the same on every redelivery."""
     place: Place
+    """The place of the messages."""
     message_ids: tuple[str, ...]
     """The platform's ids of the deleted messages."""
     kind: Literal["deletion"] = "deletion"
@@ -321,12 +324,7 @@ class MessageDeleted:
 
 @dataclass(frozen=True, slots=True)
 class ButtonPressed:
-    """A person pressed a button or chose a row under a message of the assistant.
-
-    `value` is the button's value; `reply_handle` is the adapter's handle to answer this press (an
-    interaction token, a response URL), opaque to everything else. `shown` is the message without
-    its buttons, where the adapter needs that to remove them.
-    """
+    """A person pressed a button or chose a row under a message of the assistant."""
 
     event_id: str
     """The platform's id of the event, the same on every redelivery."""
@@ -335,19 +333,24 @@ class ButtonPressed:
     author: MessageAuthor
     """The person who pressed it."""
     value: str
+    """The button's value."""
     label: str = ""
     """The button's text; empty if the platform does not tell it."""
     message_id: str = ""
     """The platform's id of the message with the button; empty if unknown."""
     reply_handle: str = field(default="", repr=False)
+    """The adapter's handle to answer this press (an interaction token, a response URL), opaque to
+    everything else."""
     shown: "Part | None" = field(default=None, repr=False)
+    """The message without its buttons, where the adapter needs that to remove them; None
+    elsewhere."""
     kind: Literal["button"] = "button"
     """The kind of event, as stored and as traces name it."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandInvoked:
-    """A slash command, or a message that is a bot command; `name` in lower case, no slash."""
+    """A slash command, or a message that is a bot command."""
 
     event_id: str
     """The platform's id of the event, the same on every redelivery."""
@@ -356,6 +359,7 @@ class CommandInvoked:
     author: MessageAuthor
     """The person who wrote it."""
     name: str
+    """The name in lower case, without the slash."""
     arguments: str = ""
     """The text behind the name."""
     message: ChatMessage | None = None
@@ -388,8 +392,7 @@ class ReactionChanged:
 
 @dataclass(frozen=True, slots=True)
 class MembershipChanged:
-    """A person joined or left; `is_self` if it is this bot. `whole_workspace`: the workspace of the
-    place is meant, not only its channel."""
+    """A person joined or left."""
 
     event_id: str
     """The platform's id of the event, the same on every redelivery."""
@@ -400,7 +403,9 @@ class MembershipChanged:
     joined: bool
     """True for a member who joined, false for one who left."""
     is_self: bool = False
+    """True if the member is this bot."""
     whole_workspace: bool = False
+    """True if the workspace of the place is meant, not only its channel."""
     kind: Literal["membership"] = "membership"
     """The kind of event, as stored and as traces name it."""
 
@@ -446,16 +451,17 @@ def person_of(event: InboundEvent) -> PersonId | None:
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """A button under an answer; `value`, at most 64 bytes (Telegram), is returned when it is
-    pressed. `typed` is the word that answers a command's question where the platform has no
-    buttons; empty: the label."""
+    """A button under an answer."""
 
     label: str
     """The text on the button."""
     value: str
+    """The value that is returned when it is pressed, at most 64 bytes (Telegram)."""
     description: str = ""
     """A line below the label, where the platform shows choices as a list."""
     typed: str = ""
+    """The word that answers a command's question where the platform has no buttons; empty: the
+    label."""
 
 
 class Choice(Struct, frozen=True):
@@ -504,14 +510,12 @@ class OutboundFile:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One message in the platform's format.
-
-    `payload` is the message's body: a text, or a dict with `blocks`. `text` is the same without
-    markup: for fallbacks, notifications and screen readers.
-    """
+    """One message in the platform's format."""
 
     payload: str | dict[str, object]
+    """The message's body: a text, or a dict with `blocks`."""
     text: str
+    """The same without markup, for fallbacks, notifications and screen readers."""
 
 
 class Notice(Struct, frozen=True):
@@ -561,31 +565,37 @@ NOTHING_SAID: Final = Reply("")
 @dataclass(frozen=True, slots=True)
 class Outbound:
     """One send: a rendered part or a file; or neither, which ends a command without an answer; or,
-    with `clears`, the removal of the buttons under that message, where `part` is the message's text
-    for platforms that need it.
-
-    `key` is the same on every attempt and unique among all sends, so that a platform with nonces
-    can recognise a repetition: see `send_key`. `reply_to_id` is the answered message; `private_to`
-    requests an ephemeral message; `reply_handle` answers a command or a button. `replaces` is the
-    handle of the live message that this one replaces. `person` is the `str(PersonId)` of the person
-    it answers. The buttons expire at `buttons_until`. `supersedes` is the id of the message that
-    the answered one replaces: a platform that shows the exchange removes it now, with its answer.
-    """
+    with `clears`, the removal of the buttons under a message."""
 
     key: str
+    """The same on every attempt and unique among all sends, so that a platform with nonces can
+    recognise a repetition: see `send_key`."""
     place: Place
     """The place to send to."""
     part: Part | None = None
+    """The rendered message; None for a file or for neither. With `clears`, the message's text for
+    platforms that need it."""
     file: OutboundFile | None = None
+    """The file; None for a message."""
     buttons: tuple[Button, ...] = ()
+    """The buttons below the message."""
     reply_to_id: str = ""
+    """The id of the answered message; empty for none."""
     private_to: str = ""
+    """The id of the only reader of an ephemeral message; empty for a message to all readers."""
     reply_handle: str = field(default="", repr=False)
+    """The adapter's handle of the command or the press that is answered; empty for none."""
     replaces: str = ""
+    """The handle of the live message that this one replaces; empty for none."""
     person: str = field(default="", compare=False)
+    """The `str(PersonId)` of the person whom it answers."""
     clears: str = ""
+    """The id of the message whose buttons are removed; empty for none."""
     buttons_until: datetime | None = None
+    """The expiry of the buttons; None if they stay valid."""
     supersedes: str = ""
+    """The id of the message that the answered one replaces: a platform that shows the exchange
+    removes it now, with its answer. Empty for none."""
 
     @property
     def turn_id(self) -> str:

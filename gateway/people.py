@@ -36,15 +36,16 @@ class Audience(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PersonId:
-    """An immutable platform identity; display names never decide anything.
-
-    `platform` and `account` name the connected bot through which `id` is known, because ids of two
-    platforms, or of two workspaces behind two accounts, may coincide.
-    """
+    """An immutable platform identity; display names never decide anything. Ids of two platforms, or
+    of two workspaces behind two accounts, may coincide."""
 
     platform: str
+    """The platform's name, in lower case."""
     account: str
+    """The account of the connected bot through which the id is known: "main", or its name in the
+    configuration."""
     id: str
+    """The platform's immutable id of the person."""
 
     def __str__(self) -> str:
         return f"{self.platform}:{self.account}:{self.id}"
@@ -62,14 +63,12 @@ MAX_FORMER: Final = 8
 
 
 class KnownIds(Struct, frozen=True):
-    """Further immutable ids of a person, on platforms with several ids per person.
-
-    `current` are the latest ids, one of each kind, empty if unknown; `former` are earlier ones.
-    Former ids only count against a person: they can block, but never allow.
-    """
+    """Further immutable ids of a person, on platforms with several ids per person."""
 
     current: tuple[str, ...] = ()
+    """The latest ids, one of each kind, empty if unknown."""
     former: tuple[str, ...] = ()
+    """Earlier ids, which only count against a person: they can block, but never allow."""
 
     @property
     def every(self) -> tuple[str, ...]:
@@ -94,12 +93,14 @@ class KnownIds(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """The person on whose behalf a turn runs. `outside`: not a full member of the workspace where
-    they write, and so without access to projects (`MessageAuthor.outside`)."""
+    """The person on whose behalf a turn runs."""
 
     tenant: str
     """The tenant, to which all rows of the turn belong."""
     person: PersonId
+    """The person."""
     role: Role
     """The role, which decides about commands and tools."""
     outside: bool = False
+    """True if they are not a full member of the workspace where they write, and so without access
+    to projects (`MessageAuthor.outside`)."""

@@ -12,11 +12,10 @@ from typing import Final
 from gateway.languages import scripts
 from gateway.text import Language, Sentence, Text
 
-MARKED: Final = re.compile(r"\[\[(.+?)\]\]")
+MARKED: Final = re.compile(r"\[\[([^\[\]\n]+)\]\]")
 """A sentence in a file; what stands in backticks in it becomes code."""
 LANGUAGE: Final = '<html lang="en" dir="ltr">'
 BLOCK: Final = '<script type="application/json" id="sentences"></script>'
-_CODE: Final = re.compile("`([^`]*)`")
 
 
 def page(source: str, language: Language, sentences: Iterable[Sentence] = ()) -> str:
@@ -29,4 +28,9 @@ def page(source: str, language: Language, sentences: Iterable[Sentence] = ()) ->
 
 def words(language: Language, text: Text) -> str:
     """Return a text as HTML."""
-    return _CODE.sub(r"<code>\1</code>", escape(language.shown(text)))
+    pieces = escape(language.shown(text)).split("`")
+    if len(pieces) % 2 == 0:
+        return "`".join(pieces)
+    return "".join(
+        f"<code>{piece}</code>" if place % 2 else piece for place, piece in enumerate(pieces)
+    )

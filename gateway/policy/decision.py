@@ -5,18 +5,19 @@ from typing import NamedTuple
 
 
 class Decision(NamedTuple):
-    """A yes or no with its reason. A tuple, because sixteen are created for every message.
-
-    `stage` names who decided ("access"), `reason` is a stable code that tests and dashboards rely
-    on ("channel_blocked"), `detail` a short text for people, `data` what programs read, as JSON
-    takes it; neither holds message content.
-    """
+    """A yes or no with its reason. A tuple, because sixteen are created for every message. Neither
+    text holds message content."""
 
     stage: str
+    """The stage that decided, such as "access": a code of lower-case letters, digits and `_`."""
     allowed: bool
     """True if the message goes on."""
     reason: str
+    """A stable code on which tests and dashboards rely, such as "channel_blocked": lower-case
+    letters, digits and `_`, at most 64."""
     detail: str = ""
+    """A short text for people; empty if the reason says it all."""
     retry_after: float = 0.0
     """Seconds until the same would be allowed; 0 if unknown."""
     data: Mapping[str, object] | None = None
+    """The same for programs, as JSON takes it; None for nothing."""

@@ -9,34 +9,32 @@ from gateway.message import Attachment, Button, ChatMessage, Outbound, Part, Pla
 
 
 class LiveStyle(Struct, frozen=True):
-    """The style of live answers in a conversation.
-
-    `pause`: minimum seconds between two requests. `fades`: seconds after which a preview disappears
-    unless it is repeated, 0 for never. `costs`: requests count against the send budget. `appends`:
-    text can only be added until the answer is complete.
-    """
+    """The style of live answers in a conversation."""
 
     pause: float = 1.2
+    """The least seconds between two requests."""
     fades: float = 0.0
+    """Seconds after which a preview disappears unless it is repeated; 0 for never."""
     costs: bool = True
+    """True if the requests count against the send budget."""
     appends: bool = False
+    """True if text can only be added until the answer is complete."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiveView:
-    """The current state of a live answer.
-
-    `key` is the same for the whole answer, also after a restart. `part` is the text so far as one
-    message, with open marks closed; `added` is the new Markdown in it. `handle` is the result of
-    the last call, empty for the first one.
-    """
+    """The current state of a live answer."""
 
     key: str
+    """The same for the whole answer, also after a restart."""
     place: Place
     """The place of the answer."""
     part: Part
+    """The text so far as one message, with open marks closed."""
     added: str
+    """The new Markdown in it."""
     handle: str = ""
+    """The result of the last call; empty for the first one."""
     reply_to_id: str = ""
     """The id of the answered message; empty for none."""
     reply_handle: str = field(default="", repr=False)
@@ -129,31 +127,34 @@ class CanNameRooms(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ThreadMessage:
-    """A message of a thread as it reads now. `own`: this assistant wrote it. `addressed`: it
-    mentions this assistant, or replies to it."""
+    """A message of a thread as it reads now."""
 
     message: ChatMessage
+    """The message."""
     own: bool = False
+    """True if this assistant wrote it."""
     addressed: bool = False
+    """True if it mentions this assistant, or replies to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadMessages:
-    """The messages of a thread before a question, without deleted ones and notices.
-
-    `title` is the thread's name, empty where threads have none. `first` began it; None if it is
-    deleted or unknown. `latest` follow it, oldest first. `between`: so many messages between the
-    two are missing; with `or_more`, at least so many. `newest_missing`: later ones could not be
-    read. `hidden`: the person may not read the thread's earlier messages, and none are given.
-    """
+    """The messages of a thread before a question, without deleted ones and notices."""
 
     first: ThreadMessage | None = None
+    """The message that began it; None if it is deleted or unknown."""
     latest: tuple[ThreadMessage, ...] = ()
+    """The messages that follow it, oldest first."""
     between: int = 0
+    """The number of missing messages between the two."""
     or_more: bool = False
+    """True if at least so many are missing."""
     newest_missing: bool = False
+    """True if later ones could not be read."""
     hidden: bool = False
+    """True if the person may not read the thread's earlier messages; none are given then."""
     title: str = ""
+    """The thread's name; empty where threads have none."""
 
 
 @runtime_checkable
@@ -181,13 +182,14 @@ REMOTE_ABILITIES: Final[tuple[type, ...]] = (
 
 
 class Liveness(Struct, frozen=True):
-    """Shows if a connection has recently proven that it works. `detail` names the problem,
-    `seconds_since` is the age of the last proof."""
+    """Shows if a connection has recently proven that it works."""
 
     ok: bool
     """True if the connection works."""
     detail: str = ""
+    """The problem, in words; empty if it works."""
     seconds_since: float = 0.0
+    """The age of the last proof, in seconds."""
 
 
 @runtime_checkable
@@ -211,8 +213,7 @@ invitation that the app lacks; no connection. Empty: other reasons."""
 
 
 class Check(Struct, frozen=True):
-    """One line of `parley doctor`. `advice` says how to fix a failed check, and `cause` what kind
-    of failure it is: `parley init` asks again for a refused credential only."""
+    """One line of `parley doctor`."""
 
     name: str
     """The thing that was checked, in a few words."""
@@ -221,7 +222,9 @@ class Check(Struct, frozen=True):
     detail: str
     """The finding, in words."""
     advice: str = ""
+    """The repair of a failed check; empty for one in order."""
     cause: CheckCause = ""
+    """The kind of failure: `parley init` asks again for a refused credential only."""
 
 
 @runtime_checkable

@@ -56,28 +56,26 @@ def _reader(kind: type[Kind]) -> TypeAdapter[Any]:
 
 
 class Capabilities(Struct, frozen=True):
-    """Facts of a platform that no method of its adapter shows; the contract suite proves each.
-
-    `answers_open_threads`: an answer to a message in a room starts a thread under it (Slack).
-    `joins_threads`: a thread is a conversation of its own that the bot can be part of; false for
-    topics that gather a whole room (Telegram forums).
-    `ephemeral`: a message can be shown to one person of a room alone.
-    `commands_wait`: people see that a command waits until it is answered, or until an `Outbound`
-    with nothing in it takes that sign away (Discord's "thinking").
-    `idempotent_sends`: a repeated `Outbound.key` is recognised by the platform and shown once;
-    nothing is said of messages that one person alone sees in a room, or as answer to a command.
-    `max_buttons` is the largest number under one message, 0 for none.
-    `quotes_by_id`: of the message that one replies to, the platform gives the id and no content
-    (WhatsApp); the ids of answers are then stored with them.
-    """
+    """Facts of a platform that no method of its adapter shows; the contract suite proves each."""
 
     answers_open_threads: bool = False
+    """An answer to a message in a room starts a thread under it (Slack)."""
     joins_threads: bool = False
+    """A thread is a conversation of its own that the bot can be part of; false for topics that
+    gather a whole room (Telegram forums)."""
     ephemeral: bool = False
+    """A message can be shown to one person of a room alone."""
     commands_wait: bool = False
+    """People see that a command waits until it is answered, or until an `Outbound` with nothing in
+    it takes that sign away (Discord's "thinking")."""
     idempotent_sends: bool = False
+    """A repeated `Outbound.key` is recognised by the platform and shown once; nothing is said of
+    messages that one person alone sees in a room, or as answer to a command."""
     max_buttons: int = 0
+    """The largest number of buttons under one message; 0 for none."""
     quotes_by_id: bool = False
+    """Of the message that one replies to, the platform gives the id and no content (WhatsApp); the
+    ids of answers are then stored with them."""
 
 
 class EventSink(Protocol):
@@ -121,18 +119,24 @@ class Declared(Struct, frozen=True, kw_only=True):
 
 class CommandSpec(Declared, frozen=True):
     """A command that is registered with the platforms. `allowed` has the least role of the person
-    who may write it. `argument_help` lists the possible arguments in at most 100 characters; empty:
-    the argument's name. `takes_files`: a message with a file can be this command. `deletes`: it can
-    delete what earlier commands of the person contain."""
+    who may write it."""
 
     name: str
+    """The name in lower case, without a slash."""
     description: str
+    """The line that platforms show beside the name."""
     takes_arguments: bool = False
+    """True if text may follow the name."""
     argument_name: str = "question"
+    """The name of that text, where a platform asks for one."""
     argument_optional: bool = False
+    """True if the command also works without it."""
     argument_help: str = ""
+    """The possible arguments, in at most 100 characters; empty: the argument's name."""
     takes_files: bool = False
+    """True if a message with a file can be this command."""
     deletes: bool = False
+    """True if it can delete what earlier commands of the person contain."""
 
 
 LanguageOfReader: TypeAlias = Callable[[Place, str, str], Awaitable[Language]]
@@ -146,19 +150,16 @@ async def in_english(_place: Place, _person: str, _told: str) -> Language:
 
 
 class AdapterContext(Struct, frozen=True):
-    """The dependencies of an adapter. `account` is "main" unless several are configured. An adapter
-    parses a delivery as work of the `guard`, and acknowledges a quarantined one without parsing it.
-    `own_conversations` reads what is stored of a person's direct conversations; None: nothing is.
-    `long_lived` is in the database, for values without which messages go to the wrong place;
-    `state` is lost with Redis.
-    """
+    """The dependencies of an adapter."""
 
     account: str
+    """The account: "main" unless several are configured."""
     assistant_name: str
     """The name of the assistant, for texts that the adapter writes."""
     clock: Clock
     """The clock; an adapter asks no other one."""
     state: AdapterState
+    """A store of the adapter that is lost with Redis."""
     webhooks: WebhookRoutes
     """The paths of the public listener, where an adapter registers its own."""
     count: Counter
@@ -166,10 +167,15 @@ class AdapterContext(Struct, frozen=True):
     commands: tuple[CommandSpec, ...] = ()
     """The commands to register at the platform."""
     guard: WorkGuard = UNGUARDED
+    """The guard of crashing work: an adapter parses a delivery as its work, and acknowledges a
+    quarantined one without parsing it."""
     own_conversations: OwnConversations | None = None
+    """Reads what is stored of a person's direct conversations; None: nothing is."""
     language_of: LanguageOfReader = in_english
     """The language in which a person reads the adapter's own sentences."""
     long_lived: AdapterState | None = None
+    """A store in the database, for values without which messages go to the wrong place; None where
+    there is no other than `state`."""
 
     @property
     def lasting(self) -> AdapterState:
@@ -220,6 +226,7 @@ class StateEntry(NamedTuple):
     key: str
     """The key, unique within the account."""
     value: str
+    """The value, at most 4,000 characters."""
 
 
 class AdapterStates(Protocol):
@@ -252,40 +259,37 @@ class AccountSettings(BaseModel, extra="forbid", frozen=True):
 
 
 class SendPace(Struct, frozen=True):
-    """Sends per second that a platform accepts from one account; 0 is no limit.
-
-    `room_per_minute` applies to rooms only, beside the limit of every chat.
-    """
+    """Sends that a platform accepts from one account; 0 is no limit."""
 
     platform_per_second: float = 0.0
-    """Sends of the account to all chats together."""
+    """Sends of the account to all chats together, a second."""
     chat_per_second: float = 0.0
-    """Sends to one chat."""
+    """Sends to one chat, a second."""
     room_per_minute: float = 0.0
+    """Sends to one room, a minute, beside the limit of every chat."""
 
 
 class SettingChoices(Struct, frozen=True):
-    """The possible values of a setting, as the platform lists them: pairs of a value and its title.
-
-    `failed` holds the check that names a refused credential; the values are empty then.
-    """
+    """The possible values of a setting, as the platform lists them."""
 
     values: tuple[tuple[str, str], ...] = ()
+    """Pairs of a value and its title."""
     failed: tuple[Check, ...] = ()
+    """The check that names a refused credential; the values are empty then."""
 
 
 class AdapterManifest(Struct, frozen=True):
-    """The description of an adapter that imports none of its platform's library.
-
-    Entry points of the group `parley.adapters` name a value of this type. `load` is
-    "package.module:Class"; the class is called as `Class(settings, context)`.
-    """
+    """The description of an adapter that imports none of its platform's library. Entry points of
+    the group `parley.adapters` name a value of this type."""
 
     platform: str
+    """The platform's name, in lower case, as the configuration names it."""
     title: str
     """The name for people."""
     settings: type[AccountSettings]
+    """The model of the keys under `platforms.<platform>`."""
     load: str
+    """"package.module:Class"; the class is called as `Class(settings, context)`."""
     capabilities: Capabilities = field(default_factory=Capabilities)
     """The abilities of the platform's messages."""
     abilities: tuple[type, ...] = ()

@@ -15,7 +15,7 @@ MAX_BODY: Final = 3 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class WebhookRequest:
-    """A request to the public listener. Header names are in lower case; `body` is untouched."""
+    """A request to the public listener."""
 
     method: str
     """The HTTP method, in upper case."""
@@ -24,8 +24,9 @@ class WebhookRequest:
     query: Mapping[str, str]
     """The parameters of the query, decoded."""
     headers: Mapping[str, str]
-    """The headers by name."""
+    """The headers, by their names in lower case."""
     body: bytes = field(repr=False)
+    """The body as it was sent."""
 
 
 class WebhookResponse(Struct, frozen=True):
@@ -67,9 +68,7 @@ class BodyReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LocalRequest:
-    """A request that the local listener has let in. Header names are in lower case; `params` are
-    the values of the path's placeholders; `encrypted` is true for https, also before a proxy.
-    `trusted` is true with access to the local pages, which paths for everybody do not need."""
+    """A request that the local listener has let in."""
 
     method: str
     """The HTTP method, in upper case."""
@@ -80,12 +79,15 @@ class LocalRequest:
     query: Mapping[str, str] = field(default_factory=dict)
     """The parameters of the query, decoded."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """The headers by name."""
+    """The headers, by their names in lower case."""
     cookies: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The cookies by name."""
     params: Mapping[str, str] = field(default_factory=dict)
+    """The values of the path's placeholders, by name."""
     encrypted: bool = False
+    """True for https, also before a proxy."""
     trusted: bool = False
+    """True with access to the local pages, which paths for everybody do not need."""
 
     @property
     def content_type(self) -> str:
@@ -96,7 +98,7 @@ class LocalRequest:
 
 @dataclass(frozen=True, slots=True)
 class LocalResponse:
-    """A complete answer. The listener adds its own security headers where `headers` has none."""
+    """A complete answer."""
 
     body: bytes = field(default=b"", repr=False)
     """The bytes of the response."""
@@ -105,12 +107,14 @@ class LocalResponse:
     content_type: str = "text/plain; charset=utf-8"
     """The media type of the body, with its charset."""
     headers: Mapping[str, str] = field(default_factory=dict)
+    """The headers by name; the listener adds its own security headers where there are none."""
 
 
 class ServerEvent(Struct, frozen=True):
     """One server-sent event, of one line of data."""
 
     data: str
+    """The data, one line."""
     name: str = ""
     """The type of the event; empty for the default one."""
     id: str = ""
@@ -118,27 +122,25 @@ class ServerEvent(Struct, frozen=True):
 
 
 class EventStream(Struct, frozen=True):
-    """A streamed answer:
-
-    `events` are sent as they come, until they end or the client disconnects. None stands for a
-    period without events: the listener then checks if the client is still connected. `close` is
-    called once at the end, also if nothing was sent.
-    """
+    """A streamed answer."""
 
     events: AsyncIterator[ServerEvent | None]
+    """They are sent as they come, until they end or the client disconnects. None stands for a
+    period without events: the listener then checks if the client is still connected."""
     close: Callable[[], None]
+    """Called once at the end, also if nothing was sent."""
 
 
 LocalHandler: TypeAlias = Callable[[LocalRequest], Awaitable[LocalResponse | EventStream]]
 
 
 class LocalRoute(Struct, frozen=True):
-    """A path of the local listener, and who may call it; `{name}` in the path is a placeholder for
-    one segment."""
+    """A path of the local listener, and who may call it."""
 
     method: Literal["GET", "POST"]
     """The HTTP method."""
     path: str
+    """The path; `{name}` in it is a placeholder for one segment."""
     handler: LocalHandler
     """Answers a request that was let in."""
     allowed: Allowed

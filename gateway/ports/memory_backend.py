@@ -31,37 +31,44 @@ StatementScope = Literal["user", "project", "global"]
 
 
 class Statement(Struct, frozen=True):
-    """One learned statement.
-
-    `id` begins with "mem-" and contains letters, digits, `-` and `_`, at most `MAX_STATEMENT_ID`;
-    it is unique in its tenant. `kind` is preference, fact, instruction, context, correction or
-    decision; `source` is its origin, such as "user_message". `person` is the `str(PersonId)` who
-    said it, empty after their erasure, and `project` the owner if the scope is "project". `room` is
-    the room where it was learned, empty in private. There are at most `MAX_TAGS` tags of
-    `MAX_TAG` characters. `messages` are the ids, within `channel`, of the messages that it derives
-    from; when one is deleted, the statement is deleted too, unless it is `confirmed`. A statement
-    with a `replaced_by`, or after `expires_at`, is no longer recalled. A backend stores `details`
-    and returns them unchanged. Times have a time zone.
-    """
+    """One learned statement. Times have a time zone. One with a `replaced_by`, or after
+    `expires_at`, is no longer recalled."""
 
     tenant: str
+    """The tenant to which it belongs."""
     id: str
+    """"mem-" and letters, digits, `-` and `_`, at most `MAX_STATEMENT_ID`; unique in its tenant."""
     text: str
     """The statement itself, in plain text."""
     kind: str
+    """preference, fact, instruction, context, correction or decision."""
     at: datetime
+    """The time at which it was learned."""
     person: str
+    """The `str(PersonId)` who said it; empty after their erasure."""
     source: str = ""
+    """Its origin, such as "user_message"."""
     scope: StatementScope = "user"
+    """The readers: the person, a project, or everybody."""
     project: str = ""
+    """The owner if the scope is "project"; empty otherwise."""
     room: str = ""
+    """The room where it was learned; empty in private."""
     tags: tuple[str, ...] = ()
+    """At most `MAX_TAGS` words of `MAX_TAG` characters."""
     channel: str = ""
+    """The channel of `messages`; empty without any."""
     messages: tuple[str, ...] = ()
+    """The ids of the messages that it derives from: when one is deleted, the statement is deleted
+    too, unless it is `confirmed`."""
     confirmed: bool = False
+    """True if a person confirmed it."""
     replaced_by: str = ""
+    """The id of the statement that replaces it; empty if none does."""
     expires_at: datetime | None = None
+    """The time after which it is no longer recalled; None for never."""
     details: Mapping[str, str] = field(default_factory=dict)
+    """Values that a backend stores and returns unchanged."""
 
     @property
     def order(self) -> tuple[datetime, str]:
@@ -70,22 +77,22 @@ class Statement(Struct, frozen=True):
 
 
 class BackendAccess(Struct, frozen=True):
-    """The caller and the audience of one call, as the gateway decided them.
-
-    `person` asks; `persons` are the linked identities, the caller's included. `room` is empty in a
-    direct message. `project` is the one in use, empty for none. `private`: the person's own
-    statements may be shown here. `operates`: the person may change statements of the project and of
-    everybody.
-    """
+    """The caller and the audience of one call, as the gateway decided them."""
 
     tenant: str
     """The tenant of the person."""
     person: str
+    """The `str(PersonId)` who asks."""
     persons: tuple[str, ...]
+    """The linked identities, the caller's included."""
     room: str = ""
+    """The room of the question; empty in a direct message."""
     project: str = ""
+    """The project in use; empty for none."""
     private: bool = False
+    """True if the person's own statements may be shown here."""
     operates: bool = False
+    """True if the person may change statements of the project and of everybody."""
 
     def sees(self, statement: Statement) -> bool:
         """Return True if the statement may be returned."""
@@ -108,10 +115,12 @@ class BackendAccess(Struct, frozen=True):
 
 
 class FoundStatement(Struct, frozen=True):
-    """A statement that answers a question; `score` is 0 to 1."""
+    """A statement that answers a question."""
 
     statement: Statement
+    """The statement."""
     score: float
+    """How well it answers, 0 to 1."""
 
 
 class MemoryBackend(Protocol):

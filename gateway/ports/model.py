@@ -120,8 +120,7 @@ class WebText(Struct, frozen=True):
 
 
 class Usage(Struct, frozen=True):
-    """Tokens of one call, as counted by the service. `cache_hour_tokens` are those of
-    `cache_write_tokens` that are kept for an hour; `searches` are the service's own in the web."""
+    """Tokens of one call, as counted by the service."""
 
     input_tokens: int = 0
     """Tokens of the prompt outside of the cache."""
@@ -130,8 +129,11 @@ class Usage(Struct, frozen=True):
     cache_read_tokens: int = 0
     """Tokens of the prompt that were read from the cache."""
     cache_write_tokens: int = 0
+    """Tokens of the prompt that were written to the cache."""
     cache_hour_tokens: int = 0
+    """Those of `cache_write_tokens` that are kept for an hour."""
     searches: int = 0
+    """The service's own searches in the web."""
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(

@@ -18,7 +18,7 @@ UsageKey = Literal["hour", "day", "person", "workspace", "channel", "model"]
 
 
 class UsageRow(Struct, frozen=True):
-    """The cost of one turn. `micros` is in millionths of a dollar."""
+    """The cost of one turn."""
 
     tenant: str
     """The tenant of the person."""
@@ -31,6 +31,7 @@ class UsageRow(Struct, frozen=True):
     usage: Usage
     """The tokens."""
     micros: int
+    """The cost in millionths of a dollar."""
     at: datetime
     """The time of the call, in UTC."""
 

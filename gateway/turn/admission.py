@@ -7,7 +7,7 @@ from typing import Final
 import structlog
 
 from gateway.authorship import text_of
-from gateway.extensions import EXTENSION_SECONDS
+from gateway.extensions import EXTENSION_SECONDS, InvalidResult, controlled_access
 from gateway.llm.prices import price_of, reserve
 from gateway.llm.tokens import estimate
 from gateway.message import MessageAuthor, Place
@@ -99,7 +99,12 @@ async def access_of(who: Principal, place: Place, known: KnownIds, services: Ser
         return decision
     try:
         async with asyncio.timeout(EXTENSION_SECONDS):
-            further = await services.extensions.access_controller.check_access(who.person, place)
+            further = await controlled_access(
+                services.extensions.access_controller, who.person, place
+            )
+    except InvalidResult as error:
+        log.error("access_controller_invalid", problem=str(error))
+        return Decision("access", False, "controller_invalid")
     except Exception as error:
         log.exception("access_controller_failed")
         return Decision("access", False, "controller_failed", type(error).__name__)

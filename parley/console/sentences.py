@@ -29,7 +29,7 @@ from gateway.text import (
 
 Hole: TypeAlias = str | Markup | float | datetime | Value
 """What fills a hole: Markup as it is, a string escaped."""
-_MARKED: Final = re.compile(r"`([^`]*)`|\*\*(.+?)\*\*")
+_MARKED: Final = re.compile(r"`([^`]*)`|\*\*([^*]+)\*\*")
 TEXTS: Final = (Sentence, Verbatim, Joined)
 _ISOLATED: Final = Markup("\u2068{}\u2069")
 

@@ -9,6 +9,8 @@ from typing import Final
 INSTALLED: Final = Path(__file__).with_name("pages")
 CHECKOUT: Final = Path(__file__).resolve().parents[2] / "docs"
 START: Final = "index"
+KINDS: Final = ("tutorials", "how-to", "reference", "explanation")
+"""The folders of pages: to learn, to do, to look up, to understand."""
 SUFFIX: Final = ".md"
 PICTURES: Final = MappingProxyType({".png": "image/png", ".svg": "image/svg+xml"})
 

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
-from parley.documentation.files import START, pages, title_of
+from parley.documentation.files import KINDS, START, pages, title_of
 
 _PAGE: Final = """\
 <!doctype html>
@@ -26,7 +26,7 @@ _PAGE: Final = """\
 <body>
 <a class="skip" href="#content">Go to the text</a>
 <header><a href="{root}">Parley documentation</a></header>
-<nav aria-label="Pages"><details><summary>All pages</summary><ul>{menu}</ul></details></nav>
+<nav aria-label="Pages"><details><summary>All pages</summary>{menu}</details></nav>
 <main id="content">
 {body}</main>
 </body>
@@ -51,12 +51,20 @@ def page(name: str, text: str) -> str:
     parser = _parser()
     env: dict[str, int] = {"depth": name.count("/")}
     body = parser.render(text, env)
-    menu = "".join(
-        f'<li><a href="{root}{one}.md">{html.escape(title)}</a></li>'
-        for one, title in pages()
-        if one != START
-    )
+    menu = "".join(_menu_of(kind, root) for kind in KINDS)
     return _PAGE.format(title=html.escape(title_of(text)), root=root, menu=menu, body=body)
+
+
+def _menu_of(kind: str, root: str) -> str:
+    """The pages of one kind, below a link to the page that describes them."""
+    titles = {name: title for name, title in pages() if name.startswith(f"{kind}/")}
+    first = titles.pop(f"{kind}/{START}", kind)
+    items = (f"<li>{_to(name, title, root)}</li>" for name, title in titles.items())
+    return f"<h2>{_to(f'{kind}/{START}', first, root)}</h2><ul>{''.join(items)}</ul>"
+
+
+def _to(name: str, title: str, root: str) -> str:
+    return f'<a href="{root}{name}.md">{html.escape(title.replace("`", ""))}</a>'
 
 
 def _parser() -> MarkdownIt:

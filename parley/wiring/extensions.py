@@ -9,7 +9,7 @@ import asyncio
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, get_type_hints
 
 import structlog
 from msgspec import Struct
@@ -26,6 +26,7 @@ from gateway.extensions import (
     SingleTenant,
     TenantProvider,
     UsageTracker,
+    controlled_access,
 )
 from gateway.message import Place
 from gateway.people import PersonId
@@ -46,6 +47,8 @@ POINTS: Final[Mapping[str, tuple[type, Mapping[str, int]]]] = {
 }
 """The four extension points: the protocol of each, its methods, and the number of their
 arguments."""
+RETURNS: Final[Mapping[str, type]] = {"get_tenant_id": str, "check_access": Decision}
+"""The results that an annotation can contradict."""
 WAITS: Final = ("usage_tracker", "audit_logger", "access_controller")
 """Extension points with async methods."""
 
@@ -165,6 +168,21 @@ def _check(point: str, part: object) -> None:
         if (point in WAITS) != inspect.iscoroutinefunction(method):
             kind = "has to be" if point in WAITS else "must not be"
             raise Unusable(f"has a {point} whose {name}() {kind} async")
+        _check_result(point, name, method)
+
+
+def _check_result(point: str, name: str, method: object) -> None:
+    """Raises `Unusable` for a method that says itself that it returns the wrong type."""
+    wanted = RETURNS.get(name)
+    try:
+        named = get_type_hints(method).get("return", wanted)
+    except Exception:  # noqa: BLE001 - a name in an annotation may be unknown at run time
+        return
+    if wanted is not None and isinstance(named, type) and not issubclass(named, wanted):
+        raise Unusable(
+            f"has a {point} whose {name}() returns {named.__name__}, not "
+            f"{wanted.__module__}.{wanted.__qualname__}"
+        )
 
 
 def _tenant_conflicts(loaded: Sequence[tuple[_Candidate, Extension]]) -> list[Problem]:
@@ -226,10 +244,10 @@ class Gates(Struct, frozen=True):
     all: tuple[AccessController, ...]
 
     async def check_access(self, person: PersonId, place: Place) -> Decision:
-        """Ask one after the other. Raises anything that one of them raises."""
+        """Ask one after the other. Raises `InvalidResult`, and anything that one of them raises."""
         decision = Decision("access", False, "no_controller")
         for one in self.all:
-            decision = await one.check_access(person, place)
+            decision = await controlled_access(one, person, place)
             if not decision.allowed:
                 break
         return decision

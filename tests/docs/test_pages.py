@@ -60,6 +60,38 @@ def test_every_named_file_exists(page: Path) -> None:
     assert [text for text in named if not (ROOT / text).exists()] == []
 
 
+NAMED_PAGE = re.compile(r"docs/(?:tutorials|how-to|reference|explanation)/[\w/-]+\.md(?:#[\w-]+)?")
+NAMING = sorted(
+    file
+    for pattern in (
+        *("adapters/**/*.py", "db/**/*.py", "gateway/**/*.py", "memory/**/*.py", "parley/**/*.py"),
+        *("safety/**/*.py", "release/**/*.py", "config/*.yaml", "deploy/**/*", "Makefile"),
+        "tests/**/*.py",
+    )
+    for file in ROOT.glob(pattern)
+    if file.suffix in {".py", ".yaml", ".service", ".txt", ".html", ""} and file.is_file()
+)
+"""Files of the program, its deployment and its tests, which may name a page."""
+
+
+def test_every_page_and_heading_that_the_program_names_exists() -> None:
+    named = {
+        (str(file.relative_to(ROOT)), found)
+        for file in NAMING
+        for found in NAMED_PAGE.findall(file.read_text("utf-8"))
+    }
+    assert len(named) > 40
+    assert [one for one in sorted(named) if not leads_somewhere(ROOT / "README.md", one[1])] == []
+
+
+def test_no_file_names_a_page_outside_of_the_four_folders() -> None:
+    loose = re.compile(r"\bdocs/[\w-]+\.md\b")
+    for file in (*PAGES, *NAMING):
+        if not file.is_relative_to(ROOT / "tests"):
+            found = set(loose.findall(file.read_text("utf-8"))) - {"docs/index.md"}
+            assert not found, f"{file}: {found}"
+
+
 Commands = Iterator[tuple[tuple[str, ...], TyperCommand]]
 
 

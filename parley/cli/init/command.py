@@ -193,7 +193,8 @@ def _say_stopped(session: InitSession, stopped: BaseException) -> int:
         complain(f"Kept in {files}: {', '.join(session.done)}.")
         if session.copy is not None:
             complain(f"The previous file is kept as {session.copy}.")
-        complain(f"Not asked yet: {', '.join(session.open) or 'nothing'}. `parley init` continues.")
+        if session.open:
+            complain(f"Not asked yet: {', '.join(session.open)}. `parley init` continues.")
     else:
         complain("Nothing was written.")
     return INTERRUPTED if interrupted else 1

@@ -41,9 +41,9 @@ def ask_for_key(session: InitSession, expected: CredentialFormat | None, variabl
     return session.terminal.read(f"  API key (stored as {variable})", parse, hidden=True)
 
 
-def ask_after_failure(session: InitSession) -> Literal["", "keep", "skip"]:
+def ask_after_failure(session: InitSession, question: str = AGAIN) -> Literal["", "keep", "skip"]:
     """The answer after a check that failed although the values may be right: nothing, so that it is
-    repeated, or store them for later, or choose another model. Raises `Stopped`."""
+    repeated, or store them for later, or skip what they are for. Raises `Stopped`."""
 
     def parse(text: str) -> Literal["", "keep", "skip"]:
         word = text.strip().lower()
@@ -51,7 +51,7 @@ def ask_after_failure(session: InitSession) -> Literal["", "keep", "skip"]:
             return "keep" if word == KEEP else "skip" if word == SKIP else ""
         raise BadInput("Press Enter, or write keep or skip.")
 
-    return session.terminal.read(AGAIN, parse)
+    return session.terminal.read(question, parse)
 
 
 def note_unchecked(session: InitSession) -> None:

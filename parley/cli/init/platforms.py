@@ -22,6 +22,7 @@ from parley.cli.init.guide import (
     guidance_for,
     variable,
 )
+from parley.cli.init.model_questions import SKIP, ask_after_failure
 from parley.cli.init.session import InitSession
 from parley.cli.init.terminal import MAX_TRIES, MenuOption
 from parley.config import ConfiguredAccount, SettingsError, from_mapping
@@ -32,7 +33,10 @@ from parley.wiring.accounts import offered_commands
 
 ORDER: Final = ("web", "telegram", "discord", "slack", "whatsapp")
 """The quickest first."""
-SKIP: Final = "skip"
+AGAIN: Final = (
+    "  Press Enter to check again, write keep to store the values for later, or skip for no"
+    " {platform}"
+)
 REFUSED: Final = frozenset({"credential", "wrong_app"})
 
 
@@ -157,9 +161,12 @@ def _set_up(session: InitSession, manifest: AdapterManifest) -> bool:
         if verdict is None or session.given.yes:
             return verdict is None or _keep_although_failed(session, manifest, credentials, verdict)
         wrong = _wrong_keys(guidance, verdict)
-        if not wrong and not _wait_for_change(session):
+        step = "" if wrong else ask_after_failure(session, AGAIN.format(platform=manifest.title))
+        if step == "skip":
+            return False
+        if step == "keep":
             session.broken = True
-            session.left_to_do += [check.advice for check in verdict if check.advice]
+            session.left_to_do += _advice(manifest, verdict)
             _store(session, manifest, guidance, credentials)
             return True
         known, ask = {k: v for k, v in credentials.items() if k not in wrong}, wrong
@@ -288,6 +295,10 @@ def _print(session: InitSession, checks: Sequence[Check]) -> None:
             session.say(f"What to do: {check.advice}", 10)
 
 
+def _advice(manifest: AdapterManifest, failed: Sequence[Check]) -> list[str]:
+    return [f"{manifest.title}: {check.advice}" for check in failed if check.advice]
+
+
 def _wrong_keys(guidance: Guidance, failed: Sequence[Check]) -> set[str]:
     """The credentials that the platform refused."""
     names = {check.name for check in failed if check.cause in REFUSED}
@@ -295,12 +306,6 @@ def _wrong_keys(guidance: Guidance, failed: Sequence[Check]) -> set[str]:
     if names and not wrong:
         wrong = {c.key for c in guidance.credentials if not c.own_word}
     return wrong
-
-
-def _wait_for_change(session: InitSession) -> bool:
-    """True when the person has changed something and wants another check."""
-    question = "  Press Enter to check again, or write skip to keep the values for later"
-    return session.terminal.ask(question).lower() != SKIP
 
 
 def _keep_although_failed(
@@ -315,7 +320,7 @@ def _keep_although_failed(
     if _account(session, manifest, section)[0] is None:
         return False
     session.broken = True
-    session.left_to_do += [check.advice for check in failed if check.advice]
+    session.left_to_do += _advice(manifest, failed)
     _store(session, manifest, guidance_for(manifest), credentials)
     return True
 

@@ -1,8 +1,10 @@
 """Refusals: their recipients, their number, and their record."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from gateway.extensions import AllowAll, ExtensionRegistry
 from gateway.message import MessageAuthor, Place
@@ -241,6 +243,21 @@ async def test_an_access_extension_must_allow_too_and_denies_when_it_fails() -> 
         reasons = [trace.decisions[-1].reason for trace in g.traces[:2]]
         assert reasons == ["not_paid", "controller_failed"]
         assert g.texts == ["answer"]
+
+
+@pytest.mark.parametrize("result", [False, True, None, "no", ("access", True, "paid")])
+async def test_an_access_extension_that_returns_no_decision_denies(
+    result: Any,
+) -> None:
+    controller = FakeAccessController(result)
+    async with gateway(extensions=ExtensionRegistry(access_controller=controller)) as g:
+        with capture_logs() as logs:
+            await g.take(received("hi"))
+        assert g.outcomes() == ["refused:access"]
+        assert g.traces[0].decisions[-1].reason == "controller_invalid"
+        assert g.texts == []
+    (entry,) = [one for one in logs if one["event"] == "access_controller_invalid"]
+    assert f"check_access() returned {type(result).__name__}" in entry["problem"]
 
 
 async def test_an_access_extension_is_not_asked_about_blocked_people() -> None:

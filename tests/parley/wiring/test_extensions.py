@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Any, Final
 
 import pytest
 import yaml
@@ -16,16 +17,18 @@ from gateway.extensions import (
     AllowAll,
     Extension,
     ExtensionRegistry,
+    InvalidResult,
     LocalAudit,
     NoTracking,
     SingleTenant,
+    controlled_access,
 )
 from gateway.message import Place
 from gateway.people import Audience, PersonId
 from gateway.policy.decision import Decision
 from gateway.ports.usage import UsageRow
 from parley.config import SettingsError, from_mapping
-from parley.wiring.extensions import GROUP, load_extensions
+from parley.wiring.extensions import GROUP, Gates, load_extensions
 from tests.examples.installing import install
 from tests.parley.cli.kit import ROOT, parley
 from tests.support.for_each import for_each
@@ -103,6 +106,17 @@ def blocking(options: Mapping[str, str]) -> Extension:
     return Extension(access_controller=Blocking())  # type: ignore[arg-type]  # that is the mistake
 
 
+class ByBool:
+    """An access controller that says that it returns a bool."""
+
+    async def check_access(self, person: PersonId, place: Place) -> bool:
+        return False
+
+
+def by_bool(options: Mapping[str, str]) -> Extension:
+    return Extension(access_controller=ByBool())  # type: ignore[arg-type]  # that is the mistake
+
+
 def nothing(options: Mapping[str, str]) -> Extension:
     return Extension()
 
@@ -157,6 +171,7 @@ def test_a_skipped_extension_is_not_loaded() -> None:
         (("nothing",), {}, "returns an empty Extension"),
         (("old",), {}, "whose get_tenant_id() does not take 2 arguments"),
         (("blocking",), {}, "whose check_access() has to be async"),
+        (("by_bool",), {}, "whose check_access() returns bool, not gateway.policy.decision.Dec"),
         (("tenants", "rival"), {}, "several provide tenants"),
         (("tenants",), {"skip": ["tenant"]}, 'Did you mean "tenants"?'),
         (("tenants",), {"options": {"tenats": {}}}, 'Did you mean "tenants"?'),
@@ -190,6 +205,68 @@ def test_a_filter_on_another_column_is_refused() -> None:
     """Rows are bound to `tenant_id` and nothing else: a filter that is not used would be none."""
     with pytest.raises(TenantUnknown):
         ExtensionRegistry(tenant_provider=Tenants("a", "workspace")).tenant_of(HERE, ADA)
+
+
+class Returning(SingleTenant):
+    """Returns what it was given, of any type."""
+
+    def __init__(self, result: Any, name: Any = "acme") -> None:
+        self.result = result
+        self.name = name
+
+    def get_tenant_id(self, place: Place, person: PersonId | None) -> str:
+        return self.name  # type: ignore[no-any-return]  # what an extension may do wrong
+
+    def get_tenant_filter(self, tenant_id: str) -> Mapping[str, str]:
+        return self.result  # type: ignore[no-any-return]  # what an extension may do wrong
+
+    async def check_access(self, person: PersonId, place: Place) -> Decision:
+        return self.result  # type: ignore[no-any-return]  # what an extension may do wrong
+
+
+WRONG: Final[tuple[tuple[object, str], ...]] = (
+    (False, "returned bool"),
+    (True, "returned bool"),
+    (None, "returned NoneType"),
+    ("no", "returned str"),
+    (("access", True, "paid"), "returned tuple"),
+    ({"allowed": True}, "returned dict"),
+    (Decision, "returned type"),
+    (Decision("access", 1, "paid"), "allowed is int"),  # type: ignore[arg-type]
+    (Decision("access", "no", "paid"), "allowed is str"),  # type: ignore[arg-type]
+    (Decision("access", True, ""), "reason is no code"),
+    (Decision("access", False, "Ada Lovelace has not paid"), "reason is no code"),
+    (Decision("access", False, None), "reason is no code"),  # type: ignore[arg-type]
+    (Decision("", True, "paid"), "stage is no code"),
+    (Decision("access", False, "not_paid", 7), "detail is int"),  # type: ignore[arg-type]
+)
+"""Results of `check_access` that decide nothing, and what is said of them."""
+
+
+@pytest.mark.parametrize(("result", "said"), WRONG, ids=[str(one) for one, _ in WRONG])
+async def test_a_result_that_is_no_decision_refuses_and_names_the_method_and_the_type(
+    result: object, said: str
+) -> None:
+    wrong, right = Returning(result), RecordingExtension()
+    for controller in (wrong, Gates((wrong, right)), Gates((right, wrong))):
+        with pytest.raises(InvalidResult) as refused:
+            await controlled_access(controller, ADA, HERE)
+        assert f"{__name__}.Returning.check_access() returned" in str(refused.value)
+        assert said in str(refused.value)
+        assert "Lovelace" not in str(refused.value)
+
+
+@pytest.mark.parametrize("result", [False, None, "acme", ("tenant_id", "acme"), {"tenant_id": 7}])
+def test_a_filter_of_another_type_means_no_tenant(result: object) -> None:
+    with pytest.raises(TenantUnknown, match="get_tenant_filter should return"):
+        ExtensionRegistry(tenant_provider=Returning(result)).tenant_of(HERE, ADA)
+
+
+@pytest.mark.parametrize("name", [False, True, None, 7, b"acme", ("acme",)])
+def test_a_tenant_that_is_no_text_means_no_tenant(name: object) -> None:
+    registry = ExtensionRegistry(tenant_provider=Returning({"tenant_id": "acme"}, name))
+    with pytest.raises(TenantUnknown, match="get_tenant_id should return a text"):
+        registry.tenant_of(HERE, ADA)
 
 
 async def test_several_extensions_all_receive_events_and_all_must_allow(

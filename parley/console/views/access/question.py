@@ -52,6 +52,10 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "workspace_not_allowed": ("The workspace is not on the list.", "access.allowed_workspaces"),
     "not_approved": ("The person needs an approval, and has none.", "access.admission"),
     "owners_only": ("The assistant answers only owners and operators.", "access.admission"),
+    "controller_invalid": (
+        "The access controller of an extension returned no decision.",
+        "extensions",
+    ),
     "controller_failed": ("The access controller of an extension failed.", "extensions"),
     "mention": ("A mention of the assistant is a trigger.", "invocation.triggers"),
     "direct_message": ("Direct messages are a trigger.", "invocation.triggers"),

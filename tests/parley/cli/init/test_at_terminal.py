@@ -132,7 +132,9 @@ async def test_a_permission_is_granted_and_checked_again(tmp_path: Path, change:
             assert "What to do: " in broken
             discord.message_content = True
             slack.scopes.add("chat:write")
-            await asyncio.to_thread(person.enter, "the values for later: ")
+            await asyncio.to_thread(
+                person.enter, f"or skip for no {simulator.platform.capitalize()}: "
+            )
             granted = "the bot may read messages" if change == "intent" else "all 15 granted"
             await asyncio.to_thread(person.until, granted)
             await asyncio.to_thread(person.until, "Model [1]: ")

@@ -117,3 +117,19 @@ async def test_the_lists_of_a_platform_use_the_settings_of_the_environment(tmp_p
     assert ended.status == 0, ended.out + ended.err
     written = (tmp_path / "config" / "parley.yaml").read_text()
     assert str(values["phone_number_id"]) in written
+
+
+@pytest.mark.parametrize(("answer", "stored"), [("keep", True), ("skip", False)])
+async def test_a_platform_that_is_unreachable_is_kept_for_later_or_left_out(
+    tmp_path: Path, answer: str, stored: bool
+) -> None:
+    telegram = TelegramSimulator()
+    token = str(telegram.settings()["bot_token"])
+    address = ("--set", f"platforms.telegram.base_url={NOWHERE}")
+    arguments = ("init", "--platform", "telegram", *address, "--provider", "offline", "--no-start")
+    typed = f"{token}\n\n{answer}\n" + "\n" * 5
+    ended = await parley(*arguments, "--no-memory", cwd=tmp_path, answers=typed)
+    assert ended.status == 1, ended.out + ended.err
+    assert ended.out.count("Press Enter to check again") == 2
+    kept = dotenv_values(tmp_path / "config" / ".env").get("TELEGRAM_BOT_TOKEN")
+    assert (kept == token) is stored

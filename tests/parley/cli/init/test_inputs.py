@@ -263,7 +263,7 @@ async def test_a_setup_with_something_broken_asks_before_it_starts(
         assert isinstance(simulator, DiscordSimulator)
         simulator.message_content = False
         answers, assign = settings_of(simulator)
-        again = {"  Press Enter to check again": "skip"}
+        again = {"  Press Enter to check again": "keep"}
         chosen = {"Platforms": "discord", "Model": "offline", **again}
         with Typist.typing(monkeypatch, {**chosen, **answers}):
             status = await asyncio.to_thread(command.init, tmp_path / "parley.yaml", assign=assign)
