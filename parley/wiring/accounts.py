@@ -13,7 +13,7 @@ from gateway.observe.logs import errors_only
 from gateway.people import PersonId
 from gateway.platforms import ConnectedAccount, adapter_class, discover, renderer_of
 from gateway.ports import AdapterContext, Clock, CommandSpec, Counter, WebhookRoutes
-from gateway.ports.adapter import AdapterStates
+from gateway.ports.adapter import AdapterStates, LanguageOfReader
 from gateway.ports.conversations import MessageName, OwnConversation, OwnMessage, StoredTurn
 from gateway.ports.identities import noted_conflicts
 from gateway.ports.work_guard import WorkGuard
@@ -74,6 +74,7 @@ def local_accounts(
     guard: WorkGuard,
     own: SqlOwnConversations,
     extensions: ExtensionRegistry,
+    language_of: LanguageOfReader,
 ) -> dict[tuple[str, str], ConnectedAccount]:
     """The accounts of this process with their adapters, not connected yet; `only` restricts them to
     one platform."""
@@ -94,6 +95,7 @@ def local_accounts(
             commands=commands_of(settings),
             guard=guard,
             own_conversations=ShownConversations(own, extensions, partial(renderer_of, manifest)),
+            language_of=language_of,
         )
         adapter = adapter_class(manifest)(account.settings, context)
         connected[account.platform, account.name] = ConnectedAccount.of(manifest, adapter)

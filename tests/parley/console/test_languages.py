@@ -21,7 +21,7 @@ from translation.extraction import template
 
 pytestmark = IN_CHROMIUM
 DIRECTIONS: Final = {"de": "ltr", "ar": "rtl"}
-CONVERTED: Final = ("/access", "/access/question", "/account", "/configuration", "/usage")
+CONVERTED: Final = ("/access", "/access/question", "/account", "/audit", "/configuration", "/usage")
 """Pages whose sentences are all in the catalogues."""
 _KEPT: Final = re.compile(r"(\{[a-z_]+\}|`[^`]*`|\*\*)")
 _OTHER: Final = str.maketrans("aeiounc", "àéïöüñç")
