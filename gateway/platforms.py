@@ -29,6 +29,7 @@ from gateway.ports import (
     CanNameRooms,
     CanReact,
     CanReadThread,
+    CanShowEnd,
     CanShowLive,
     CanType,
     PlatformAdapter,
@@ -193,6 +194,8 @@ class ConnectedAccount(Struct, frozen=True):
     """The renderer that the manifest names, or plain text."""
     typing: CanType | None = None
     """Shows that an answer is being written."""
+    ends: CanShowEnd | None = None
+    """Shows that nobody waits for a message any more."""
     read_marks: CanMarkRead | None = None
     """Marks messages as read."""
     files: CanFetchFiles | None = None
@@ -221,6 +224,7 @@ class ConnectedAccount(Struct, frozen=True):
             adapter,
             renderer=renderer_of(manifest),
             typing=adapter if isinstance(adapter, CanType) else None,
+            ends=adapter if isinstance(adapter, CanShowEnd) else None,
             read_marks=adapter if isinstance(adapter, CanMarkRead) else None,
             files=adapter if isinstance(adapter, CanFetchFiles) else None,
             live=adapter if isinstance(adapter, CanShowLive) else None,

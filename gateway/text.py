@@ -223,8 +223,8 @@ class Language:
             return text.markdown
         if isinstance(text, Joined):
             return text.separator.join(map(self.shown, text.parts))
+        pattern = self.pattern(text)
         values = MappingProxyType(dict(text.values))
-        pattern = self._pattern(text, values)
         return self._filled(pattern, values) if values else pattern
 
     def words(self, said: Unconverted, /) -> str:
@@ -250,7 +250,8 @@ class Language:
             case _:
                 return self.shown(value)
 
-    def _pattern(self, text: Sentence, values: Mapping[str, Value]) -> str:
+    def pattern(self, text: Sentence, /) -> str:
+        """Return the sentence of this language with its holes, in the form for its number."""
         find = self._translations
         if not text.plural:
             return (
@@ -258,7 +259,7 @@ class Language:
                 if text.context
                 else find.gettext(text.msgid)
             )
-        count = values[COUNT]
+        count = dict(text.values)[COUNT]
         if not isinstance(count, int):
             raise TypeError(f"The hole {COUNT} of {text.msgid!r} takes a whole number")
         return find.ngettext(text.msgid, text.plural, count)

@@ -68,6 +68,7 @@ from parley.wiring.access import wire_access
 from parley.wiring.accounts import account_name, account_names, local_accounts, remote_accounts
 from parley.wiring.jobs import JobParts, Jobs, build_jobs
 from parley.wiring.knowledge import program_index, repository_reader
+from parley.wiring.languages import ReaderLanguages
 from parley.wiring.listeners import add_memory_api, local_listener, webhook_listener
 from parley.wiring.live_configuration import LiveConfiguration
 from parley.wiring.mcp import add_mcp_servers
@@ -133,6 +134,7 @@ class App:
 
         self.policies = CurrentPolicies(policies_of(settings))
         self.storage = Storage(settings, self._clock)
+        self._readers = Readers(self.storage.people_languages, self._clock)
         self.configuration = LiveConfiguration(
             settings, self.policies, self.storage.config_versions, self._clock, origins or {}
         )
@@ -147,7 +149,9 @@ class App:
             settings, self._clock, self.policies, self.windows, self.model_health
         )
         self._toolbox = toolbox_of(settings, self._clock)
-        self.local = local_listener(settings, self.health, self.security, self.readiness)
+        self.local = local_listener(
+            settings, self.health, self.security, self.readiness, self.policies
+        )
         self.webhooks = webhook_listener(settings, self.guard, self.security)
         self.models = recall_models(settings)
         self._at_end(
@@ -407,6 +411,7 @@ class App:
             self.guard,
             self.storage.own_conversations,
             extensions,
+            ReaderLanguages(self._readers, self.policies, extensions),
         )
         for account in connected.values():
             if isinstance(account.adapter, CanServePages):
@@ -565,7 +570,7 @@ class App:
             admissions=access.admissions,
             pairing=access.pairing,
             owner_claims=access.claims,
-            readers=Readers(self.storage.people_languages, self._clock),
+            readers=self._readers,
             disclosure=Disclosure(self.storage.first_contacts, self._clock),
         )
 

@@ -7,6 +7,7 @@ person would do in the app (`say`, `press`, `edit` ...), and what people would t
 
 import asyncio
 import random
+import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -79,6 +80,8 @@ class Shown:
     edited: bool = False
     deleted: bool = False
     only_for: str = ""
+    at: float = field(default_factory=time.time, compare=False)
+    """When it was written, in Unix seconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from babel.messages.extract import extract_javascript
 from jinja2.ext import babel_extract
 from msgspec import Struct
 
+from gateway.languages.html_pages import MARKED
 from gateway.text import BUTTON, COMMAND
 
 ROOT: Final = Path(__file__).parents[1]
@@ -119,6 +120,9 @@ def _in_page(path: Path) -> Iterator[Found]:
         notes = tuple(note.removeprefix(_NOTE).strip() for note in comments)
         if call in PAGE_CALLS and words[0]:
             yield _found(words[: 1 + (call in _COUNTING)], "", path, line, notes)
+    for line, text in enumerate(path.read_text("utf-8").splitlines(), start=1):
+        for marked in MARKED.finditer(text) if path.suffix == ".html" else ():
+            yield _found([marked[1]], "", path, line, ())
 
 
 def _found(words: list[str], context: str, path: Path, line: int, notes: tuple[str, ...]) -> Found:

@@ -22,9 +22,17 @@ Definition = dict[str, object]
 
 LOCALES: Final[Mapping[str, str]] = {
     **{name: name for name in ("de", "fr", "it", "pl", "tr", "ru", "uk", "hi", "ja", "ko")},
-    "es": "es-ES", "pt_BR": "pt-BR", "zh_Hans": "zh-CN", "zh_Hant": "zh-TW",
+    "es": "es-ES",
+    "pt_BR": "pt-BR",
+    "zh_Hans": "zh-CN",
+    "zh_Hant": "zh-TW",
     **{name: name for name in ("da", "hr", "lt", "hu", "nl", "no", "ro", "fi", "vi", "cs")},
-    "sv": "sv-SE", "el": "el", "bg": "bg", "th": "th", "id": "id", "pt": "pt-BR",
+    "sv": "sv-SE",
+    "el": "el",
+    "bg": "bg",
+    "th": "th",
+    "id": "id",
+    "pt": "pt-BR",
 }
 """Discord's names of languages: discord.com/developers/docs/reference#locales. Arabic is none of
 them."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from adapters.web.manifest import WebSettings
 from adapters.web.page_state import FileLink, FileStore, PageChat, PageChats, PageMessage
-from adapters.web.parse import MAX_FILES, Envelope, parse
+from adapters.web.parse import MAX_FILES, Envelope, parse, place_for
 from adapters.web.stored_lines import ListedChat, StoredLines, unstored
 from gateway.errors import BadInput, Transient
 from gateway.immutable import replace
@@ -22,6 +22,7 @@ from gateway.message import (
     Quote,
 )
 from gateway.ports import AdapterContext, EventSink
+from gateway.text import Language, Text, text
 
 STREAMS_PER_PERSON: Final = 4
 MAX_STREAMS: Final = 128
@@ -38,7 +39,17 @@ SETTLE_SECONDS: Final = 5.0
 STOP: Final = "stop"
 MAX_QUOTE: Final = 4_000
 
+CANNOT_REPEAT: Final = text("this message cannot be answered again: write it again")
+
 Undo = Callable[[], None]
+
+
+class NotNow(Transient):
+    """The page cannot do something now; `text` is for its person."""
+
+    def __init__(self, words: Text) -> None:
+        super().__init__(words.english)
+        self.text = words
 
 
 class Chats:
@@ -66,6 +77,13 @@ class Chats:
     def assistant_name(self) -> str:
         """The assistant's name on the page."""
         return self._context.assistant_name
+
+    async def language_of(self, person: str, told: str) -> Language:
+        """Return the language in which somebody reads the page; `told` is the header
+        `Accept-Language` of their browser."""
+        return await self._context.language_of(
+            place_for(self._context.account, person), person, told
+        )
 
     async def act(
         self, person: str, payload: Mapping[str, object], chat: str = "", language: str = ""
@@ -107,15 +125,19 @@ class Chats:
         quoted = quote_of(conversation, payload.get("reply_to"), person)
         events = parse({**payload, **known}, envelope, quoted)
         if not events:
-            raise BadInput("this is no valid message, edit, deletion or button press")
+            raise BadInput(text("this is no valid message, edit, deletion or button press"))
         return events
 
     async def _pass_on(self, conversation: PageChat, event: InboundEvent) -> None:
+        awaited = awaited_of(conversation, event)
         take_back = show(conversation, event)
+        # The gateway may be done with it before the sink returns.
+        conversation.wait_for(awaited)
         try:
             await self.require_sink()(event)
         except Exception:
             take_back()
+            conversation.ended(awaited)
             raise
 
     async def _ask_again(
@@ -131,14 +153,15 @@ class Chats:
         question, again = asked_again(conversation, payload)
         now = asyncio.get_running_loop().time()
         if conversation.is_repeated(question.id, now):
-            raise BadInput("this message is being answered again")
+            raise BadInput(text("this message is being answered again"))
         for event in self._events(conversation, person, again, chat, language):
             repeat = repeated(event, question)
             conversation.repeat(question, line_of(repeat.message), now + REPEAT_SECONDS)
+            conversation.wait_for((repeat.message.id,))
             try:
                 await self.require_sink()(repeat)
             except Exception:
-                conversation.end_repeats(repeat.message.id)
+                conversation.ended((repeat.message.id,))
                 raise
 
     async def lines(self, person: str, chat: str) -> PageChat:
@@ -163,7 +186,7 @@ class Chats:
         """
         conversation = self.conversations.of(person, chat)
         if self._streams >= MAX_STREAMS or conversation.watchers >= STREAMS_PER_PERSON:
-            raise Transient("too many open pages; close one and try again")
+            raise NotNow(text("too many open pages; close one and try again"))
         self._streams += 1
         conversation.watchers += 1
         try:
@@ -194,7 +217,7 @@ class Chats:
     def require_sink(self) -> EventSink:
         """Return the sink. Raises `Transient` while the adapter is not connected."""
         if self.sink is None:
-            raise Transient("the web page is not connected")
+            raise NotNow(text("the web page is not connected"))
         return self.sink
 
 
@@ -206,12 +229,12 @@ def named_files(files: FileStore, person: str, ids: object) -> list[dict[str, ob
     if ids is None:
         return []
     if not isinstance(ids, list) or len(ids) > MAX_FILES:
-        raise BadInput(f"`files` is a list of at most {MAX_FILES} ids")
+        raise BadInput(text("`files` is a list of at most {count} ids", count=MAX_FILES))
     named: list[dict[str, object]] = []
     for file_id in ids:
         stored = files.get(file_id, person) if isinstance(file_id, str) else None
         if stored is None:
-            raise BadInput("a file is no longer stored: attach it again")
+            raise BadInput(text("a file is no longer stored: attach it again"))
         named.append(
             {
                 "ref": f"{person}/{stored.id}",
@@ -243,7 +266,7 @@ def pressed_label(conversation: PageChat, payload: Mapping[str, object]) -> str:
     for button in line.buttons if line else ():
         if button.value == payload.get("value"):
             return button.label
-    raise BadInput("this button no longer exists")
+    raise BadInput(text("this button no longer exists"))
 
 
 def asked_again(
@@ -256,9 +279,9 @@ def asked_again(
     questions = [one for one in conversation.lines() if one.by == "person" and not one.deleted]
     line = questions[-1] if questions else None
     if line is None or line.id != payload.get("message_id"):
-        raise BadInput("only the latest message can be answered again")
+        raise BadInput(text("only the latest message can be answered again"))
     if line.command or not (line.text.strip() or line.files):
-        raise BadInput("this message cannot be answered again: write it again")
+        raise BadInput(CANNOT_REPEAT)
     again: dict[str, object] = {"id": payload.get("id"), "type": "message", "text": line.text}
     return line, again | {"files": [file.id for file in line.files], "reply_to": line.reply_to}
 
@@ -267,7 +290,7 @@ def repeated(event: InboundEvent, question: PageMessage) -> MessageReceived:
     """Return the message that asks a question again, and replaces it. Raises `BadInput` for a text
     that is no question."""
     if not isinstance(event, MessageReceived):
-        raise BadInput("this message cannot be answered again: write it again")
+        raise BadInput(CANNOT_REPEAT)
     return replace(event, message=replace(event.message, replaces=question.id))
 
 
@@ -303,6 +326,12 @@ def _show_message(conversation: PageChat, message: ChatMessage, *, command: bool
     return lambda: conversation.forget(message.id)
 
 
+def awaited_of(conversation: PageChat, event: InboundEvent) -> tuple[str, ...]:
+    """Return the message that somebody now waits for; none for one that was sent before."""
+    message = event.message if isinstance(event, MessageReceived | CommandInvoked) else None
+    return (message.id,) if message and conversation.line(message.id) is None else ()
+
+
 def line_of(message: ChatMessage, *, command: bool = False) -> PageMessage:
     """Return the line of a person's message."""
     return PageMessage(
@@ -322,5 +351,5 @@ def line_of(message: ChatMessage, *, command: bool = False) -> PageMessage:
 def _own(conversation: PageChat, line_id: str) -> PageMessage:
     line = conversation.line(line_id)
     if line is None or line.by != "person" or line.deleted:
-        raise BadInput("you can change only your own messages")
+        raise BadInput(text("you can change only your own messages"))
     return line

@@ -163,6 +163,10 @@ class WebAdapter:
         until = asyncio.get_running_loop().time() + TYPING_SECONDS
         self._conversation(place).is_typing(until)
 
+    async def ended(self, place: Place, message_ids: tuple[str, ...]) -> None:
+        """Wait no longer for messages that are answered, refused or dropped."""
+        self._conversation(place).ended(message_ids)
+
     async def fetch(self, attachment: Attachment, limit: int) -> bytes:
         """Return the bytes of an uploaded file."""
         owner, _, file_id = attachment.ref.partition("/")

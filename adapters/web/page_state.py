@@ -20,10 +20,12 @@ from gateway.immutable import replace
 from gateway.latest import Latest
 from gateway.message import Button
 from gateway.ports.conversations import MessageName
+from gateway.text import text, verbatim
 
 TYPING_SECONDS: Final = 8.0
 """Seconds for which "is writing" stays without being renewed or followed by an answer."""
 MAX_REPEATS: Final = 10
+MAX_AWAITED: Final = 1_000
 MAX_LEFT_OUT: Final = 8_000
 """Names of stored messages that a conversation does not show: four times the largest history."""
 
@@ -83,7 +85,8 @@ class PageChat:
 
     `versions` only increases, also over restarts, so that an open page finds later changes. With a
     new `epoch`, a page has to load all lines again. `left_out` are stored messages that are not
-    shown: they are too old, or were replaced.
+    shown: they are too old, or were replaced. `awaited` are messages that are not answered, refused
+    or dropped yet.
     """
 
     limit: int
@@ -94,6 +97,7 @@ class PageChat:
     unsettled_until: float = 0.0
     list_version: int = 0
     typing_until: float = 0.0
+    awaited: dict[str, None] = field(default_factory=dict)
     watchers: int = 0
     _lines: dict[str, PageMessage] = field(default_factory=dict)
     _repeats: Latest[str, Repeat] = field(default_factory=lambda: Latest(MAX_REPEATS))
@@ -111,6 +115,8 @@ class PageChat:
             del self._lines[next(iter(self._lines))]
         if line.by == "assistant":
             self.typing_until = 0.0
+        if line.by == "assistant" and not line.live:
+            self.awaited.pop(line.reply_to, None)
         self._wake()
         return stamped
 
@@ -206,6 +212,27 @@ class PageChat:
             key=lambda line: line.version,
         )
 
+    def is_writing(self, now: float) -> bool:
+        """Return True while somebody waits for a message, or "is writing" is shown until later."""
+        return bool(self.awaited) or self.typing_until > now
+
+    def wait_for(self, message_ids: Iterable[str]) -> None:
+        """Show "is writing" until `ended` names these messages; the oldest of too many are left."""
+        self.awaited.update(dict.fromkeys(message_ids))
+        while len(self.awaited) > MAX_AWAITED:
+            del self.awaited[next(iter(self.awaited))]
+        self._wake()
+
+    def ended(self, message_ids: Collection[str]) -> None:
+        """Wait no longer for these messages, and allow to ask them again."""
+        for message_id in message_ids:
+            self.awaited.pop(message_id, None)
+            if message_id in self._repeats:
+                self.end_repeats(message_id)
+        if message_ids:
+            self.typing_until = 0.0
+            self._wake()
+
     def is_typing(self, until: float) -> None:
         """Show "is writing" until so many seconds of the loop's time."""
         self.typing_until = until
@@ -221,12 +248,17 @@ class PageChat:
         self.list_version += 1
         self._wake()
 
-    async def changed(self, timeout: float) -> bool:
-        """True when something changed within `timeout` seconds."""
-        event = self._changed
+    @property
+    def next_change(self) -> asyncio.Event:
+        """Is set by the next change."""
+        return self._changed
+
+    async def changed(self, timeout: float, change: asyncio.Event | None = None) -> bool:
+        """True when something changed within `timeout` seconds, or since `next_change` gave
+        `change`."""
         try:
             async with asyncio.timeout(timeout):
-                await event.wait()
+                await (change or self._changed).wait()
         except TimeoutError:
             return False
         return True
@@ -299,7 +331,14 @@ class FileStore:
     def add(self, owner: str, name: str, mime: str, data: bytes) -> PageFile:
         """Keep a file under a new, unguessable id. Raises `BadInput` when it can never fit."""
         if len(data) > self._max_bytes:
-            raise BadInput(f"{name}: {len(data)} bytes, at most {self._max_bytes} can be stored")
+            raise BadInput(
+                text(
+                    "{name}: {size} bytes, at most {most} can be stored",
+                    name=verbatim(name),
+                    size=len(data),
+                    most=self._max_bytes,
+                )
+            )
         stored = PageFile(secrets.token_urlsafe(16), owner, name, mime, data)
         self._files[stored.id] = stored
         self._bytes += len(data)

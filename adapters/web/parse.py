@@ -20,9 +20,9 @@ from typing import Final
 from msgspec import Struct
 
 from adapters.shared.json_readers import JsonObject, clean_text, integer, objects
+from gateway.languages.negotiation import liked_by
 from gateway.message import (
     MAX_CONTENT,
-    MAX_LANGUAGE,
     Attachment,
     AttachmentKind,
     ButtonPressed,
@@ -43,10 +43,6 @@ MAX_BUTTON_VALUE: Final = 64
 PLATFORM: Final = "web"
 
 _CHAT: Final = re.compile(r"chat-[a-z0-9]{16}")
-MAX_HEADER: Final = 500
-"""Characters of a header that are read."""
-_TAG: Final = re.compile(rf"[A-Za-z0-9-]{{2,{MAX_LANGUAGE}}}")
-_WEIGHT: Final = re.compile(r"[01](\.[0-9]{0,3})?")
 _ID: Final = re.compile(r"[A-Za-z0-9-]{8,64}")
 _COMMAND: Final = re.compile(r"/([A-Za-z][A-Za-z0-9_-]{0,31})(?:\s+(.*))?", re.DOTALL)
 _KINDS: Final[dict[str, AttachmentKind]] = {"image": "image", "audio": "audio", "video": "video"}
@@ -87,14 +83,7 @@ def is_chat(chat: str) -> bool:
 
 def language_of(header: str) -> str:
     """Return the language of an Accept-Language header that its reader likes best, or ""."""
-    best, most = "", 0.0
-    for one in header[:MAX_HEADER].split(","):
-        tag, _, weight = one.partition(";q=")
-        found = _WEIGHT.fullmatch(weight.strip() or "1")
-        liked = float(found[0]) if found else 0.0
-        if liked > most and _TAG.fullmatch(tag.strip()):
-            best, most = tag.strip(), liked
-    return best
+    return next(iter(liked_by(header)), "")
 
 
 def parse(

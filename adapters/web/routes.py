@@ -15,18 +15,23 @@ import hashlib
 import json
 import re
 import secrets
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import ExitStack, suppress
+from functools import cached_property
 from importlib import resources
 from typing import Final
 from urllib.parse import quote, unquote
 
-from adapters.web.chats import Chats
+import structlog
+
+from adapters.web.chats import Chats, NotNow
 from adapters.web.page_state import PageChat, PageMessage
 from adapters.web.parse import MAX_FILES, is_chat, language_of
 from adapters.web.stored_lines import MAX_LISTED
 from db.errors import StoreUnavailable
-from gateway.errors import BadInput, ParleyError, TenantUnknown, Transient
+from gateway.errors import BadInput, ParleyError, TenantUnknown
+from gateway.languages import scripts
+from gateway.languages.html_pages import page
 from gateway.message import MAX_CONTENT
 from gateway.ports.http_routes import (
     EventStream,
@@ -38,6 +43,7 @@ from gateway.ports.http_routes import (
     json_response,
 )
 from gateway.ports.rights import LOCAL_PAGES
+from gateway.text import Language, Sentence, Text, text
 
 BASE: Final = "/chat"
 COOKIE: Final = "parley_web"
@@ -69,10 +75,15 @@ PAGE_POLICY: Final = (
 NO_STORE: Final = {"Cache-Control": "no-store"}
 _MIME: Final = re.compile(r"[a-z0-9.+-]{1,40}/[a-z0-9.+-]{1,80}")
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{43}")
-_NO_SESSION: Final = error_response(401, "this browser has no session: reload the page")
+_NO_SESSION: Final = text("this browser has no session: reload the page")
 _NO_CHAT: Final = error_response(400, "`chat` is not the id of a conversation")
-_UNREADABLE: Final = error_response(503, "the stored conversations cannot be read now; try again")
+_UNREADABLE: Final = text("the stored conversations cannot be read now; try again")
+_NOT_STORED: Final = text("the message could not be stored; try again")
+_NOT_NOW: Final = text("the message cannot be taken now; try again")
+_OTHER_PAGE: Final = text("the request came from another page")
 _NOT_FOUND: Final = LocalResponse(b"not found", 404)
+
+log = structlog.get_logger(__name__)
 
 
 def build_routes(chats: Chats) -> list[LocalRoute]:
@@ -118,35 +129,53 @@ class _Pages:
 
     async def page(self, request: LocalRequest) -> LocalResponse:
         cookie = {} if _person_of(request) else {"Set-Cookie": _new_cookie(request)}
-        policy = {"Content-Security-Policy": PAGE_POLICY}
-        return _asset("chat.html", "text/html", policy | cookie)
+        language = await self._language(request)
+        shown = page(_file("chat.html").decode(), language, self._sentences)
+        policy = {"Content-Security-Policy": PAGE_POLICY, "Vary": "Accept-Language"}
+        return _asset(shown.encode(), "text/html", policy | cookie)
 
     async def asset(self, request: LocalRequest) -> LocalResponse:
         name = request.params["name"]
-        return _asset(name, ASSETS[name], {}) if name in ASSETS else _NOT_FOUND
+        if name == "say.js":
+            return _asset(scripts.script(), "text/javascript", {})
+        return _asset(_file(name), ASSETS[name], {}) if name in ASSETS else _NOT_FOUND
+
+    async def _language(self, request: LocalRequest) -> Language:
+        """Return the language in which the person of a request reads the page."""
+        told = request.headers.get("accept-language", "")
+        return await self._chats.language_of(_person_of(request), told)
+
+    async def _refused(self, request: LocalRequest, status: int, words: Text) -> LocalResponse:
+        return error_response(status, (await self._language(request)).words(words))
+
+    @cached_property
+    def _sentences(self) -> Collection[Sentence]:
+        """The sentences of the page's scripts."""
+        sources = (_file(name).decode() for name in ASSETS if name.endswith(".js"))
+        return [one for source in sources for one in scripts.sentences_of(source)]
 
     async def chats(self, request: LocalRequest) -> LocalResponse:
         person = _person_of(request)
         if not person:
-            return _NO_SESSION
+            return await self._refused(request, 401, _NO_SESSION)
         try:
             listed = await self._chats.listed(person)
         except (StoreUnavailable, TenantUnknown):
-            return _UNREADABLE
+            return await self._refused(request, 503, _UNREADABLE)
         chats = [{"id": one.id, "title": one.title, "at": one.at.isoformat()} for one in listed]
         return json_response({"chats": chats, "most": MAX_LISTED}, headers=NO_STORE)
 
     async def history(self, request: LocalRequest) -> LocalResponse:
         person = _person_of(request)
         if not person:
-            return _NO_SESSION
+            return await self._refused(request, 401, _NO_SESSION)
         chat = request.query.get("chat", "")
         if not is_chat(chat):
             return _NO_CHAT
         try:
             conversation = await self._chats.lines(person, chat)
         except (StoreUnavailable, TenantUnknown):
-            return _UNREADABLE
+            return await self._refused(request, 503, _UNREADABLE)
         return json_response(
             {
                 "me": person,
@@ -164,7 +193,7 @@ class _Pages:
     async def events(self, request: LocalRequest) -> LocalResponse | EventStream:
         person = _person_of(request)
         if not person:
-            return _NO_SESSION
+            return await self._refused(request, 401, _NO_SESSION)
         chat = request.query.get("chat", "")
         if not is_chat(chat):
             return _NO_CHAT
@@ -175,8 +204,8 @@ class _Pages:
         watch = ExitStack()
         try:
             conversation = watch.enter_context(self._chats.watching(person, chat))
-        except Transient as problem:
-            return error_response(503, str(problem))
+        except NotNow as problem:
+            return await self._refused(request, 503, problem.text)
         known = int(epoch) if epoch else conversation.epoch
         return EventStream(self._news(conversation, (person, chat), int(after), known), watch.close)
 
@@ -187,19 +216,21 @@ class _Pages:
         load all lines, after "chats" the list."""
         typing, listed = False, conversation.list_version
         while self._chats.sink is not None:
-            now = asyncio.get_running_loop().time()
+            now, change = asyncio.get_running_loop().time(), conversation.next_change
             if epoch != (epoch := conversation.epoch):
                 yield ServerEvent("{}", "reset")
             for line in conversation.since(seen):
                 seen = line.version
                 yield ServerEvent(json.dumps(message_as_json(line)), "line", str(seen))
-            if typing != (typing := conversation.typing_until > now):
+            if typing != (typing := conversation.is_writing(now)):
                 yield ServerEvent(json.dumps({"on": typing}), "typing")
             if listed != (listed := conversation.list_version):
                 yield ServerEvent("{}", "chats")
-            rest = conversation.typing_until - now if typing else LONGEST_WAIT
+            fades = typing and not conversation.awaited
+            rest = conversation.typing_until - now if fades else LONGEST_WAIT
             settling = SETTLING_WAIT if conversation.unsettled_until > now else LONGEST_WAIT
-            if not await conversation.changed(min(settling, LONGEST_WAIT, max(0.05, rest))):
+            wait = min(settling, LONGEST_WAIT, max(0.05, rest))
+            if not await conversation.changed(wait, change):
                 await self._look_again(*of)
                 yield None
 
@@ -209,9 +240,11 @@ class _Pages:
             await self._chats.lines(person, chat)
 
     async def action(self, request: LocalRequest) -> LocalResponse:
-        person = _acting(request)
-        if isinstance(person, LocalResponse):
-            return person
+        if not _from_here(request):
+            return await self._refused(request, 403, _OTHER_PAGE)
+        person = _person_of(request)
+        if not person:
+            return await self._refused(request, 401, _NO_SESSION)
         if request.content_type != "application/json":
             return error_response(415, "send application/json")
         try:
@@ -229,31 +262,36 @@ class _Pages:
             language = language_of(request.headers.get("accept-language", ""))
             await self._chats.act(person, payload, chat, language)
         except BadInput as problem:
-            return error_response(422, str(problem))
+            return await self._refused(request, 422, problem.text)
+        except NotNow as problem:
+            return await self._refused(request, 503, problem.text)
         except StoreUnavailable:
-            return error_response(503, "the message could not be stored; try again")
+            return await self._refused(request, 503, _NOT_STORED)
         except ParleyError as problem:
-            return error_response(503, str(problem))
+            log.warning("page_action_failed", error=str(problem))
+            return await self._refused(request, 503, _NOT_NOW)
         return json_response({"ok": True}, headers=NO_STORE)
 
     async def upload(self, request: LocalRequest) -> LocalResponse:
-        person = _acting(request)
-        if isinstance(person, LocalResponse):
-            return person
+        if not _from_here(request):
+            return await self._refused(request, 403, _OTHER_PAGE)
+        person = _person_of(request)
+        if not person:
+            return await self._refused(request, 401, _NO_SESSION)
         name = unquote(request.headers.get("x-file-name", ""))[:200].strip() or "file"
         mime = request.content_type if _MIME.fullmatch(request.content_type) else ""
         try:
             data = await request.read(self._chats.settings.max_upload_bytes)
             stored = self._chats.files.add(person, name, mime, data)
         except BadInput as problem:
-            return error_response(413, str(problem))
+            return await self._refused(request, 413, problem.text)
         file = {"id": stored.id, "name": name, "mime": mime, "size": len(data)}
         return json_response(file, headers=NO_STORE)
 
     async def file(self, request: LocalRequest) -> LocalResponse:
         person = _person_of(request)
         if not person:
-            return _NO_SESSION
+            return await self._refused(request, 401, _NO_SESSION)
         stored = self._chats.files.get(request.params["id"], person)
         if stored is None:
             return _NOT_FOUND
@@ -293,17 +331,17 @@ def _new_cookie(request: LocalRequest) -> str:
     return f"{value}; HttpOnly; SameSite=Strict{secure}"
 
 
-def _acting(request: LocalRequest) -> str | LocalResponse:
-    """Return the person of a request that changes something, or the refusal of a request from
-    another site's page."""
+def _from_here(request: LocalRequest) -> bool:
+    """Return False for a request from another site's page."""
     _, _, origin = request.headers.get("origin", "").partition("://")
-    if not origin or origin.lower() != request.headers.get("host", "").lower():
-        return LocalResponse(b"the request came from another page", 403)
-    return _person_of(request) or _NO_SESSION
+    return bool(origin) and origin.lower() == request.headers.get("host", "").lower()
 
 
-def _asset(name: str, mime: str, headers: Mapping[str, str]) -> LocalResponse:
-    body = resources.files("adapters.web").joinpath("assets", name).read_bytes()
+def _file(name: str) -> bytes:
+    return resources.files("adapters.web").joinpath("assets", name).read_bytes()
+
+
+def _asset(body: bytes, mime: str, headers: Mapping[str, str]) -> LocalResponse:
     defaults = {
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer",

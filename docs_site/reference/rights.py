@@ -150,7 +150,7 @@ def _http() -> Iterator[str]:
     yield from (_CONSOLE, *_requests(_FIXED))
     yield ""
     yield from _requests(
-        (f"{one.method} {CONSOLE_PATH}{one.path}", one.allowed, one.summary) for one in ROUTES
+        (f"{one.method} {CONSOLE_PATH}{one.path}", one.allowed, str(one.summary)) for one in ROUTES
     )
     yield _API
     operations = [(f"{one.method} {API}{one.path}", one.allowed, one.summary) for one in OPERATIONS]

@@ -35,6 +35,7 @@ from gateway.ports.traces import Trace
 from gateway.ports.work_guard import WorkItem, WorkOwner
 from gateway.store_retry import uninterrupted
 from gateway.turn.services import Services
+from gateway.turn.signs import show_end
 from gateway.turn.typed_answers import TypedAnswers
 
 
@@ -82,11 +83,12 @@ class Intake:
         turn_id, guard = correlation_id(dedupe_key(event)), self._services.guard
         item = WorkItem("message", turn_id)
         with correlated(turn_id), guard.working(item):
+            waits = False
             try:
                 if guard.exhausted(item):
-                    await self._quarantine(item, event)
+                    waits = await self._quarantine(item, event)
                 else:
-                    await self._take(event)
+                    waits = await self._take(event)
             except TenantUnknown as error:
                 self._without_tenant(event, error)
             except Exception as error:
@@ -97,29 +99,40 @@ class Intake:
                     error=error,
                 )
                 raise
+            if not waits:
+                self._show_end(event)
 
-    async def _quarantine(self, item: WorkItem, event: InboundEvent) -> None:
+    def _show_end(self, event: InboundEvent) -> None:
+        """Show that nobody has to wait for an event that has no turn."""
+        message, place = getattr(event, "message", None), event.place
+        if isinstance(message, ChatMessage):
+            connected = self._services.connected[place.platform, place.account]
+            show_end(connected, place, (message.id,), self._services)
+
+    async def _quarantine(self, item: WorkItem, event: InboundEvent) -> bool:
         """Acknowledge an event that crashed processes before it was stored. If it is certainly for
-        the assistant, store it without further checks, so that its author is notified."""
+        the assistant, store it without further checks, so that its author is notified. Returns True
+        if it waits for its turn."""
         self._services.count("quarantined_again", event.place.platform)
         if isinstance(event, MessageReceived) and event.message.is_direct_message:
-            await self._store(event, self.key_for(event))
-            return
+            return await self._store(event, self.key_for(event))
         place, person = event.place, person_of(event)
         tenant = self._services.extensions.tenant_of(place, person)
         channel = f"{place.platform}:{place.account}:{place.channel_id}"
         await self._services.guard.quarantine(item, WorkOwner(tenant, str(person or ""), channel))
+        return False
 
-    async def _take(self, event: InboundEvent) -> None:
+    async def _take(self, event: InboundEvent) -> bool:
+        """Return True for an event that waits for its turn."""
         if await self._claims_ownership(event):
-            return
+            return False
         match event:
             case MessageReceived():
-                await self._message(event)
+                return await self._message(event)
             case CommandInvoked():
-                await self._command(event)
+                return await self._command(event)
             case ButtonPressed():
-                await self._store(event, self.key_for(event))
+                return await self._store(event, self.key_for(event))
             case MessageEdited() | MessageDeleted():
                 await self._revision(event)
             case InlineQueried():
@@ -133,6 +146,7 @@ class Intake:
             case ReactionChanged():
                 self._services.count("noted", event.kind)
                 await self._ratings.take(event)
+        return False
 
     async def _claims_ownership(self, event: InboundEvent) -> bool:
         """Return True for an event that was an owner code: nothing else happens with it."""
@@ -169,7 +183,7 @@ class Intake:
         tenant = tenant or self._services.extensions.tenant_of(place, person_of(event))
         return key_of(tenant, place)
 
-    async def _message(self, event: MessageReceived) -> None:
+    async def _message(self, event: MessageReceived) -> bool:
         key = self.key_for(event)
         takes_part = await self._takes_part(event.message, key)
         policy = self._services.policies.invocation
@@ -181,20 +195,20 @@ class Intake:
             )
         if not (invocation.decision.allowed or rest_of):
             self._forget(event, key, invocation.decision)
-            return
+            return False
         if not rest_of and await self._answers_question(event, invocation.content, key):
-            return
+            return False
         addressed, reason = invocation.decision.allowed, invocation.decision.reason
         command = None
         if addressed:
             command = text_command(event, invocation.content, self._services.commands)
         # Whoever wrote a pasted text decides where it is cut, and so how its next piece begins.
         if rest_of and (command is None or command.name != STOP):
-            await self._store(event, ConversationKey.of(rest_of), reason if addressed else REST)
-        elif command is not None:
-            await self._store(command, self.key_for(command))
-        else:
-            await self._store(with_content(event, invocation.content), key, reason)
+            rest = reason if addressed else REST
+            return await self._store(event, ConversationKey.of(rest_of), rest)
+        if command is not None:
+            return await self._store(command, self.key_for(command))
+        return await self._store(with_content(event, invocation.content), key, reason)
 
     async def _answers_question(
         self, event: MessageReceived, content: str, key: ConversationKey
@@ -229,21 +243,21 @@ class Intake:
             return False
         return await self._services.stores.conversations.takes_part(key)
 
-    async def _command(self, event: CommandInvoked) -> None:
+    async def _command(self, event: CommandInvoked) -> bool:
         rest = await self._as_rest(event)
         if rest is not None:
-            await self._message(rest)
-        elif any(command.name == event.name for command in self._services.commands):
+            return await self._message(rest)
+        if any(command.name == event.name for command in self._services.commands):
             key = self.key_for(event)
             question = await self._typed.waiting(event, key)
             if question is not None:
                 await self._typed.close(question)
-            await self._store(event, key)
-        elif event.message is not None and event.message.is_direct_message:
-            await self._message(MessageReceived(event.event_id, event.message))
-        else:
-            unknown = Decision("invocation", False, "unknown_command")
-            self._forget(event, self.key_for(event), unknown)
+            return await self._store(event, key)
+        if event.message is not None and event.message.is_direct_message:
+            return await self._message(MessageReceived(event.event_id, event.message))
+        unknown = Decision("invocation", False, "unknown_command")
+        self._forget(event, self.key_for(event), unknown)
+        return False
 
     async def _as_rest(self, event: CommandInvoked) -> MessageReceived | None:
         """Return the message of a command that is the next piece of a text; None for any other."""
@@ -304,12 +318,13 @@ class Intake:
         for tenant in await self._tenants.of(place):
             await services.memory.left(tenant, place, "")
 
-    async def _store(self, event: InboundEvent, key: ConversationKey, reason: str = "") -> None:
+    async def _store(self, event: InboundEvent, key: ConversationKey, reason: str = "") -> bool:
+        """Return True if the event waits for its turn, and False if it was refused."""
         services = self._services
         refused = await self._screening.refusal(event, key.tenant)
         if refused is not None:
             await self._turn_away(event, key, refused)
-            return
+            return False
         self._dispatcher.check_room()
         place = event.place
         entry = InboxEntry(dedupe_key(event), str(key), event, services.clock.now(), reason)
@@ -324,6 +339,7 @@ class Intake:
             await self._dispatcher.accept(entry)
         else:
             services.count("duplicate", place.platform)
+        return True
 
     def _without_tenant(self, event: InboundEvent, error: TenantUnknown) -> None:
         """Refuse an event without a known tenant: it is acknowledged and not stored, because a

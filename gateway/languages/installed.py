@@ -23,7 +23,7 @@ from gateway.languages.catalogue import (
 )
 from gateway.languages.checks import problems_of
 from gateway.languages.formats import formats_of
-from gateway.languages.negotiation import fitting
+from gateway.languages.negotiation import fitting, liked_by
 from gateway.settings import Id, Section
 from gateway.text import COMMAND, ENGLISH, Language
 
@@ -116,6 +116,10 @@ class Languages:
     def fitting(self, tag: str) -> str:
         """Return the offered language for what a platform or a person tells, or ""."""
         return fitting(tag, self.offered)
+
+    def liked_by(self, header: str) -> str:
+        """Return the offered language that a header `Accept-Language` likes best, or ""."""
+        return next(filter(None, map(self.fitting, liked_by(header))), "")
 
     def named(self, name: str) -> Language:
         """Return an offered language; the installation's own for every other name. Reads its

@@ -1,10 +1,15 @@
 """Which of the offered languages fits the one that a platform tells."""
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Sequence
 from typing import Final
 
 MAX_TAG: Final = 35
 """Characters of a language tag: the length that BCP 47 asks programs to hold."""
+MAX_HEADER: Final = 500
+"""Characters of a header `Accept-Language` that are read."""
+_TAG: Final = re.compile(rf"[A-Za-z0-9-]{{2,{MAX_TAG}}}")
+_WEIGHT: Final = re.compile(r"[01](\.[0-9]{0,3})?")
 _TRADITIONAL: Final = frozenset({"tw", "hk", "mo", "hant"})
 
 
@@ -15,6 +20,17 @@ def language_of_reader(
     platform tells and what their place has, otherwise the installation's."""
     found = (fitting(one, offered) for one in (chosen, told, place))
     return next(filter(None, found), default)
+
+
+def liked_by(header: str) -> Sequence[str]:
+    """Return the languages of a header `Accept-Language`, the best liked first."""
+    liked: list[tuple[float, str]] = []
+    for one in header[:MAX_HEADER].split(","):
+        tag, _, weight = one.partition(";q=")
+        found = _WEIGHT.fullmatch(weight.strip() or "1")
+        if found and float(found[0]) > 0 and _TAG.fullmatch(tag.strip()):
+            liked.append((float(found[0]), tag.strip()))
+    return tuple(tag for _, tag in sorted(liked, key=lambda one: -one[0]))
 
 
 def fitting(tag: str, offered: Collection[str]) -> str:

@@ -75,6 +75,13 @@ class CanType(Protocol):
 
 
 @runtime_checkable
+class CanShowEnd(Protocol):
+    async def ended(self, place: Place, message_ids: tuple[str, ...]) -> None:
+        """Show that nobody has to wait for these messages any more: they are answered, refused or
+        dropped. An answer may still be on its way. Raises a `DeliveryError`."""
+
+
+@runtime_checkable
 class CanMarkRead(Protocol):
     async def mark_read(self, place: Place, message_id: str) -> None:
         """Show that a message was read. Raises a `DeliveryError`."""
@@ -169,6 +176,7 @@ REMOTE_ABILITIES: Final[tuple[type, ...]] = (
     CanCheckMembership,
     CanClearButtons,
     CanReadThread,
+    CanShowEnd,
 )
 """Those that a process uses which holds no connection, and that its manifest has to name for it."""
 

@@ -1,7 +1,7 @@
 """The adapter of one platform account: its interface, its capabilities and its context; and its
 manifest, which imports none of the platform's library."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import cache
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
@@ -18,7 +18,7 @@ from gateway.ports.conversations import OwnConversations
 from gateway.ports.http_routes import WebhookRoutes
 from gateway.ports.rights import Allowed
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
-from gateway.text import Language
+from gateway.text import ENGLISH, Language
 
 
 class PlatformExtras(Protocol):
@@ -172,6 +172,16 @@ class CommandLanguages(Struct, frozen=True):
     no words of their own for them."""
 
 
+LanguageOfReader: TypeAlias = Callable[[Place, str, str], Awaitable[Language]]
+"""Returns the language of the person with this id at a place; the last value is what their browser
+or platform tells, such as a header `Accept-Language`. Never raises."""
+
+
+async def in_english(_place: Place, _person: str, _told: str) -> Language:
+    """Return English for everybody."""
+    return ENGLISH
+
+
 class AdapterContext(Struct, frozen=True):
     """The dependencies of an adapter."""
 
@@ -196,6 +206,8 @@ class AdapterContext(Struct, frozen=True):
     quarantined one without parsing it."""
     own_conversations: OwnConversations | None = None
     """Reads what is stored of a person's direct conversations; None: nothing is."""
+    language_of: LanguageOfReader = in_english
+    """The language in which a person reads the adapter's own sentences."""
     long_lived: AdapterState | None = None
     """A store in the database, for values without which messages go to the wrong place; None where
     there is no other than `state`."""

@@ -28,6 +28,7 @@ from gateway.turn.history_and_summary import files_kept
 from gateway.turn.memory import kept_answer, kept_material, kept_of, redact_aside
 from gateway.turn.prompt import text_in_place
 from gateway.turn.services import Services
+from gateway.turn.signs import show_end
 from gateway.turn.takeover import silent_since, withhold
 from gateway.turn.turn_context import TurnContext
 
@@ -70,6 +71,8 @@ async def _keep(turn: TurnContext, services: Services) -> bool:
         await _delete_replaced(turn, services)
         services.deliverer.submit(turn.outbound, done.begun)
         await _mend(turn, services)
+    message_ids = tuple(message.id for message in turn.asked.messages)
+    show_end(turn.connected, turn.place, message_ids, services)
     turn.completed = done
     await _track(done.usage, services)
     return first

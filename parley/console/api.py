@@ -131,7 +131,7 @@ def _operation_of(route: AnyRoute) -> Operation:
         route.method,
         f"{BELOW}{route.path}",
         f"console_{route.name}",
-        route.summary,
+        str(route.summary),
         route.allowed,
         _not_run,
         query,

@@ -18,9 +18,13 @@ from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from db.errors import StoreUnavailable
+from gateway.immutable import replace
+from gateway.languages.negotiation import language_of_reader
 from gateway.people import Role
 from gateway.ports.action import Input
 from gateway.ports.rights import OPEN, Allowed, Credential, check, in_person
+from gateway.stores.people_languages import PersonLanguages
+from gateway.text import Text
 from parley.console.events import LiveEvents
 from parley.console.pages import Frame, PageTemplates, menu_of, palette_of
 from parley.console.route import AnyRoute, Done, File, ItemParams, RefusedWithResult
@@ -122,17 +126,38 @@ class ConsoleApp(Struct, frozen=True):
         session = await self.services.sessions.find(secret)
         if session is None:
             return None
-        return SignedIn(await self.identity.of_session(session), csrf_of(secret))
+        viewer = await self.identity.of_session(session)
+        language = await self._language_of(viewer, scope)
+        return SignedIn(replace(viewer, language=language), csrf_of(secret))
+
+    async def _language_of(self, viewer: Viewer, scope: Scope) -> str:
+        """Return the language for a viewer: what they chose, what their browser tells, what their
+        platform told, the installation's."""
+        parts = self.services.gateway
+        known = PersonLanguages()
+        with suppress(StoreUnavailable):
+            known = await parts.readers.known(viewer.tenant, viewer.person)
+        languages = parts.policies.languages
+        told = languages.liked_by(headers_of(scope).get("accept-language", ""))
+        return language_of_reader(
+            known.chosen, told, known.told, languages.default, languages.offered
+        )
 
     async def _viewer_still(self, scope: Scope) -> Viewer:
         """Return the present viewer of an open connection. Raises `CallRefused` (401, 403)."""
         await self.admit(scope, in_person(Role.GUEST))
         return admitted(scope).viewer
 
-    def frame(self, scope: Scope, known: SignedIn | None = None) -> Frame:
-        """Return the frame of a page for this request."""
+    async def frame(self, scope: Scope, known: SignedIn | None = None) -> Frame:
+        """Return the frame of a page for this request. A browser without a session tells the
+        language of its page."""
         headers, path = headers_of(scope), scope["path"].removeprefix(scope.get("root_path", ""))
         viewer = None if known is None else known.viewer
+        languages = self.services.gateway.policies.languages
+        told = languages.liked_by(headers.get("accept-language", ""))
+        named = told if viewer is None else viewer.language
+        # The first page in a language reads its catalogue, which takes up to 20 ms.
+        language = await asyncio.to_thread(languages.named, named)
         return Frame(
             path=path,
             nonce=new_nonce(),
@@ -141,8 +166,9 @@ class ConsoleApp(Struct, frozen=True):
             csrf="" if known is None else known.csrf,
             menu=() if viewer is None else menu_of(self.routes, viewer, path),
             palette=() if viewer is None else palette_of(self.routes, viewer),
-            notice="" if viewer is None else self._notice(scope),
+            notice=None if viewer is None else self._notice(scope),
             fragment="hx-request" in headers and "hx-boosted" not in headers,
+            language=language,
         )
 
     async def page(
@@ -158,10 +184,10 @@ class ConsoleApp(Struct, frozen=True):
         """The time in seconds."""
         return self.services.gateway.clock.now().timestamp()
 
-    def _notice(self, scope: Scope) -> str:
+    def _notice(self, scope: Scope) -> Text | None:
         """Return the sentence of the action that led to this page."""
         named = taken_notice(scope, self.now)
-        return next((one.done for one in self.routes if one.name == named), "")
+        return next((one.done for one in self.routes if one.name == named), None)
 
 
 def admitted(scope: Scope) -> SignedIn:
@@ -185,7 +211,7 @@ class _View(Struct, frozen=True):
         if isinstance(result, File):
             await _download(result)(scope, receive, send)
             return
-        frame = self.console.frame(scope, known)
+        frame = await self.console.frame(scope, known)
         page = await self.console.page(
             self.route.template, frame, result=result, params=params, viewer=known.viewer
         )
@@ -210,7 +236,7 @@ class _Action(Struct, frozen=True):
         except RefusedWithResult as refused:
             result, status, refusal = refused.result, refused.status, refused.code
         exchange_of(scope).reason = refusal or exchange_of(scope).reason
-        frame = self.console.frame(scope, known)
+        frame = await self.console.frame(scope, known)
         if self.route.template and (frame.fragment or not self.route.then):
             answer = await self.console.page(
                 *(self.route.template, frame, status),
@@ -234,7 +260,7 @@ class _SignInPage(Struct, frozen=True):
     console: ConsoleApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        page = await self.console.page("sign_in.html", self.console.frame(scope), problem="")
+        page = await self.console.page("sign_in.html", await self.console.frame(scope), problem="")
         await page(scope, receive, send)
 
 
@@ -250,7 +276,7 @@ class _SignIn(Struct, frozen=True):
         label = headers_of(scope).get("user-agent", "")
         made = await sessions.sign_in(fields.get("link", ""), label, fields.get("zone", ""))
         if made is None:
-            frame = self.console.frame(scope)
+            frame = await self.console.frame(scope)
             page = await self.console.page("sign_in.html", frame, 401, problem=BAD_LINK)
             await page(scope, receive, send)
             return
@@ -338,7 +364,7 @@ class _Errors(Struct, frozen=True):
         if refused.status not in (401, 403, 500):
             with suppress(StoreUnavailable):  # then the page has no menu
                 known = await self.console.signed_in(scope)
-        frame = self.console.frame(scope, known)
+        frame = await self.console.frame(scope, known)
         page = await self.console.page("error.html", frame, refused.status, refused=refused)
         page.headers.update(refused.headers)
         return page
@@ -406,7 +432,7 @@ async def _signed_out(console: ConsoleApp, scope: Scope) -> Response:
     """
     headers = headers_of(scope)
     again = headers.get("sec-fetch-site") == "cross-site"
-    frame = console.frame(scope)
+    frame = await console.frame(scope)
     page = await console.page("signed_out.html", frame, 200 if again else 401, again=again)
     if not again and cookie_name(scope) in cookies_of(scope):
         page.headers["Set-Cookie"] = set_cookie(scope, "", 0)

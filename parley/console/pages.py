@@ -1,7 +1,7 @@
 """Renders pages with Jinja2, which is loaded with the first page."""
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Final
 from markupsafe import Markup
 from msgspec import Struct
 
+from gateway.languages import scripts
+from gateway.text import ENGLISH, Language, Text
 from parley.console.route import AnyRoute, may_use
 from parley.console.security import path_to
+from parley.console.sentences import PageSentences
 from parley.console.text import (
     age,
     clock,
+    day,
     hue,
     initials,
     markdown,
@@ -25,9 +29,10 @@ from parley.console.text import (
     when,
 )
 from parley.console.viewer import Viewer
+from parley.console.words import word
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import BytecodeCache, Environment
 
 HERE: Final = Path(__file__).parent
 TEMPLATES: Final = HERE / "templates"
@@ -37,6 +42,25 @@ TYPES: Final[Mapping[str, str]] = {
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml",
 }
+
+FILTERS: Final[Mapping[str, Callable[..., object]]] = {
+    "markdown": markdown,
+    "initials": initials,
+    "hue": hue,
+}
+OF_LANGUAGE: Final[Mapping[str, Callable[..., object]]] = {
+    "outside": outside,
+    "short": short,
+    "sentence": sentence,
+    "when": when,
+    "day": day,
+    "word": word,
+    "clock": clock,
+    "money": money,
+    "number": number,
+    "age": age,
+}
+"""Filters that take the language of the page."""
 
 
 class StaticFile(Struct, frozen=True):
@@ -57,11 +81,11 @@ class StaticFile(Struct, frozen=True):
 class MenuEntry(Struct, frozen=True):
     """A page in the navigation and in the command palette."""
 
-    label: str
+    label: Text
     """The text of the link."""
     path: str
     """The path as the browser asks for it."""
-    summary: str
+    summary: Text | str
     """One sentence about the page."""
     current: bool
     """True for the page that is shown, and for a page above it."""
@@ -84,9 +108,11 @@ class Frame(Struct, frozen=True):
     """The pages of the navigation."""
     palette: tuple[MenuEntry, ...] = ()
     """The pages of the command palette."""
-    notice: str = ""
-    """The sentence of the action before; empty for none."""
+    notice: Text | None = None
+    """The sentence of the action before."""
     fragment: bool = False
+    language: Language = ENGLISH
+    """The language of the page."""
 
     @property
     def hx(self) -> Markup:
@@ -100,13 +126,16 @@ class Frame(Struct, frozen=True):
 
 
 class PageTemplates:
-    """The templates and static files."""
+    """The templates and static files. The environment of each language shares its compiled
+    templates with the others."""
 
     def __init__(self) -> None:
-        self.static = {one.path: one for one in map(_static, sorted(STATIC.iterdir()))}
+        files = (*map(_static, sorted(STATIC.iterdir())), _file("say.js", scripts.script()))
+        self.static = {one.path: one for one in files}
+        self._languages: dict[str, tuple[Language, Environment]] = {}
 
     @cached_property
-    def _environment(self) -> "Environment":
+    def _base(self) -> "Environment":
         from jinja2 import (  # noqa: PLC0415 - loaded with the first page
             Environment,
             FileSystemLoader,
@@ -120,30 +149,64 @@ class PageTemplates:
             trim_blocks=True,
             lstrip_blocks=True,
             auto_reload=False,
+            bytecode_cache=_compiled_once(),
         )
-        filters: dict[str, Callable[..., object]] = {
-            "outside": outside,
-            "short": short,
-            "when": when,
-            "clock": clock,
-            "markdown": markdown,
-            "initials": initials,
-            "hue": hue,
-            "money": money,
-            "number": number,
-            "age": age,
-            "sentence": sentence,
-        }
         by_name = {one.name: path_to(path) for path, one in self.static.items()}
-        environment.filters.update(filters)
+        environment.filters.update(FILTERS)
         environment.globals.update(static=by_name.__getitem__, path_to=path_to)
         return environment
+
+    def _in(self, language: Language) -> "Environment":
+        """Return the environment of a language. An operator who words a sentence anew makes another
+        `Language` of the same name."""
+        kept, environment = self._languages.get(language.code, (None, self._base))
+        if kept is language:
+            return environment
+        sentences = PageSentences(language)
+        # It gets the language when the page is shown, so constants are compiled as they are.
+        environment = self._base.overlay(finalize=sentences.shown)
+        bound = {name: partial(call, language=language) for name, call in OF_LANGUAGE.items()}
+        environment.filters = {**self._base.filters, **bound}
+        environment.globals = {
+            **self._base.globals,
+            "language": language,
+            "say": sentences.say,
+            "say_count": sentences.say_count,
+            "sentences_of": partial(self._sentences_of, language),
+        }
+        self._languages[language.code] = (language, environment)
+        return environment
+
+    def _sentences_of(self, language: Language, *names: str) -> str:
+        """Return the translated sentences of these scripts as JSON."""
+        sources = (one.content for one in self.static.values() if one.name in names)
+        found = (one for source in sources for one in scripts.sentences_of(source.decode()))
+        return scripts.block(language, found)
 
     def render(self, template: str, frame: Frame, **values: object) -> str:
         """Return a page or a fragment."""
         layout = "fragment.html" if frame.fragment else "base.html"
-        found = self._environment.get_template(template)
+        found = self._in(frame.language).get_template(template)
         return found.render(frame=frame, layout=layout, **values)
+
+
+def _compiled_once() -> "BytecodeCache":
+    """Return a cache of compiled templates in memory."""
+    from jinja2 import BytecodeCache  # noqa: PLC0415 - loaded with the first page
+    from jinja2.bccache import Bucket  # noqa: PLC0415 - loaded with the first page
+
+    class InMemory(BytecodeCache):
+        def __init__(self) -> None:
+            self._code: dict[str, bytes] = {}
+
+        def load_bytecode(self, bucket: Bucket) -> None:
+            if bucket.key in self._code:
+                bucket.bytecode_from_string(self._code[bucket.key])
+
+        def dump_bytecode(self, bucket: Bucket) -> None:
+            self._code[bucket.key] = bucket.bytecode_to_string()
+
+    return InMemory()
 
 
 def menu_of(routes: tuple[AnyRoute, ...], viewer: Viewer, path: str) -> tuple[MenuEntry, ...]:
@@ -158,11 +221,15 @@ def menu_of(routes: tuple[AnyRoute, ...], viewer: Viewer, path: str) -> tuple[Me
 def palette_of(routes: tuple[AnyRoute, ...], viewer: Viewer) -> tuple[MenuEntry, ...]:
     """Return the pages of the command palette that this viewer may use."""
     return tuple(
-        MenuEntry(one.menu or one.palette, path_to(one.path), one.summary, False)
+        MenuEntry(shown, path_to(one.path), one.summary, False)
         for one in routes
-        if (one.menu or one.palette) and may_use(viewer, one).allowed
+        if (shown := one.menu or one.palette) and may_use(viewer, one).allowed
     )
 
 
 def _static(path: Path) -> StaticFile:
-    return StaticFile(path.name, path.read_bytes(), TYPES[path.suffix])
+    return _file(path.name, path.read_bytes())
+
+
+def _file(name: str, content: bytes) -> StaticFile:
+    return StaticFile(name, content, TYPES[Path(name).suffix])

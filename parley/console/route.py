@@ -11,6 +11,7 @@ from pydantic.json_schema import SkipJsonSchema
 from gateway.policy.decision import Decision
 from gateway.ports.action import Input, Output
 from gateway.ports.rights import Allowed, Credential, missing
+from gateway.text import Text
 from memory.actions.call import MAX_ID
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
@@ -79,13 +80,13 @@ class ConsoleRoute(Generic[P, R]):
     """The HTTP method."""
     path: str
     allowed: Allowed
-    summary: str
-    """One sentence for the palette and for the description of the API."""
+    summary: Text | str
+    """One sentence for the description of the API; a `Text` where the palette shows it too."""
     run: Callable[[Viewer, ConsoleServices, P], Awaitable[R]]
     template: str = ""
-    menu: str = ""
-    palette: str = ""
-    done: str = ""
+    menu: Text | None = None
+    palette: Text | None = None
+    done: Text | None = None
     then: str = ""
     example: Mapping[str, str] = field(default_factory=dict)
     form: type[P] | None = None

@@ -49,6 +49,7 @@ def page_headers(nonce: str) -> Mapping[str, str]:
         "Content-Type": "text/html; charset=utf-8",
         "Content-Security-Policy": _POLICY.format(nonce=nonce),
         "Referrer-Policy": "same-origin",
+        "Vary": "Accept-Language",
     }
 
 

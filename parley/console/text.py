@@ -1,10 +1,10 @@
-"""Texts from outside in pages and CSV files."""
+"""Texts, times and numbers in pages, in the language of their reader, and texts in CSV files."""
 
 import csv
 import io
 import zlib
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Final
 
 from markupsafe import Markup, escape
@@ -14,7 +14,8 @@ from gateway.markdown import parse
 from gateway.markdown.html_renderer import document
 from gateway.markdown.tree import Block, Document, Heading, Item, ItemList, Paragraph, QuoteBlock
 from gateway.markdown.unfinished import close_unfinished
-from gateway.policy.budgets import MICRO
+from gateway.text import ENGLISH, Language, Moment, Text, counted, text
+from parley.console.sentences import TEXTS, formatted, html_of
 
 SHOWN: Final = 2_000
 """Characters of a text that are visible at first."""
@@ -22,13 +23,22 @@ MOST: Final = 20_000
 """Characters of a text in a page; the API returns the whole text."""
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 """Spreadsheets take a cell that begins so for a formula."""
-AGES: Final = (("year", 31_536_000), ("day", 86_400), ("hour", 3_600), ("minute", 60))
+AGES: Final = (
+    (31_536_000, counted("{count} year ago", "{count} years ago")),
+    (86_400, counted("{count} day ago", "{count} days ago")),
+    (3_600, counted("{count} hour ago", "{count} hours ago")),
+    (60, counted("{count} minute ago", "{count} minutes ago")),
+)
+NOW: Final = text("just now")
+NEVER: Final = text("never")
 _ISOLATED: Final = Markup('<bdi class="outside" dir="auto">%s</bdi>')
 _FOLDED: Final = Markup(
-    '<bdi class="outside" dir="auto">%s</bdi><details><summary>Show all (%s characters)</summary>'
+    '<bdi class="outside" dir="auto">%s</bdi><details><summary>%s</summary>'
     '<bdi class="outside" dir="auto">%s</bdi>%s</details>'
 )
-_CUT: Final = Markup("<p>The page shows the first %s characters.</p>")
+_SHOW_ALL: Final = text("Show all ({characters} characters)")
+_CUT: Final = text("The page shows the first {characters} characters.")
+_PARAGRAPH: Final = Markup("<p>%s</p>")
 _TIME: Final = Markup('<time datetime="%s">%s</time>')
 _CLOCK: Final = Markup('<time datetime="%s" data-show="time">%s</time>')
 _FORMATTED: Final = Markup('<div class="formatted" dir="auto">%s</div>')
@@ -36,34 +46,41 @@ HUES: Final = 8
 """Colours of the circles that stand for people."""
 
 
-def outside(text: object, shown: int = SHOWN) -> Markup:
+def outside(text: object, shown: int = SHOWN, *, language: Language = ENGLISH) -> Markup:
     """Return a text from outside for a page: escaped, isolated from the direction of what is around
     it, broken anywhere, and folded beyond `shown` characters."""
-    whole = str(text)
+    whole = _plain(text, language)
     if len(whole) <= shown:
         return _ISOLATED % whole
-    cut = _CUT % f"{MOST:,}" if len(whole) > MOST else ""
-    return _FOLDED % (whole[:shown] + "…", f"{len(whole):,}", whole[:MOST], cut)
+    more = html_of(language, _SHOW_ALL.of(characters=len(whole)))
+    cut = _PARAGRAPH % html_of(language, _CUT.of(characters=MOST)) if len(whole) > MOST else ""
+    return _FOLDED % (whole[:shown] + "…", more, whole[:MOST], cut)
 
 
-def short(text: object, most: int = 80) -> Markup:
+def short(text: object, most: int = 80, *, language: Language = ENGLISH) -> Markup:
     """Return the beginning of a text from outside, in one line."""
-    line = " ".join(str(text)[: most * 4].split())
+    line = " ".join(_plain(text, language)[: most * 4].split())
     return _ISOLATED % (line if len(line) <= most else f"{line[: most - 1]}…")
 
 
-def when(at: datetime | None) -> Markup:
+def when(at: datetime | None, *, language: Language = ENGLISH) -> Markup:
     """Return a time, which `console.js` shows in the reader's zone."""
     if at is None:
-        return escape("never")
+        return html_of(language, NEVER)
     utc = at.astimezone(UTC)
-    return _TIME % (utc.isoformat(timespec="seconds"), f"{utc:%Y-%m-%d %H:%M} UTC")
+    return _TIME % (utc.isoformat(timespec="seconds"), language.value(Moment(utc)))
 
 
-def clock(at: datetime) -> Markup:
+def clock(at: datetime, *, language: Language = ENGLISH) -> Markup:
     """Return the time of a day, which `console.js` shows in the reader's zone."""
     utc = at.astimezone(UTC)
-    return _CLOCK % (utc.isoformat(timespec="seconds"), f"{utc:%H:%M} UTC")
+    return _CLOCK % (utc.isoformat(timespec="seconds"), language.value(Moment(utc, "clock")))
+
+
+def day(at: date, *, language: Language = ENGLISH) -> str:
+    """Return a day: of a time, the one in its zone."""
+    noon = datetime(at.year, at.month, at.day, 12, tzinfo=UTC)
+    return language.value(Moment(noon, "day"))
 
 
 def markdown(text: str) -> Markup:
@@ -103,39 +120,31 @@ def hue(key: str) -> int:
     return zlib.crc32(key.encode("utf-8", "replace")) % HUES
 
 
-def money(micros: int) -> str:
+def money(micros: int, *, language: Language = ENGLISH) -> str:
     """Return an amount in millionths of a dollar as dollars."""
-    return f"${micros / MICRO:,.4f}"
+    return language.formats.amount(micros)
 
 
-def number(value: float) -> str:
+def number(value: float, *, language: Language = ENGLISH) -> str:
     """Return a number with separators."""
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
+    return language.formats.number(value, 0 if isinstance(value, int) else 1)
 
 
-def age(seconds: int) -> str:
+def age(seconds: int, *, language: Language = ENGLISH) -> str:
     """Return how long ago something was, in the largest fitting unit."""
-    for unit, size in AGES:
+    for size, unit in AGES:
         if seconds >= size:
-            count = seconds // size
-            return f"{count:,} {unit}{'s' * (count != 1)} ago"
-    return "just now"
+            return language.shown(unit.of(count=seconds // size))
+    return language.shown(NOW)
 
 
-def counted(number: int, one: str, several: str) -> str:
-    """Return the sentence for one thing, or for `{number}` of them."""
-    return one if number == 1 else several.format(number=f"{number:,}")
-
-
-def sentence(text: str) -> Markup:
+def sentence(said: Text | str, *, language: Language = ENGLISH) -> Markup:
     """Return a sentence of the assistant for a page, with its commands in backticks as code."""
-    pieces = text.split("`")
-    if len(pieces) % 2 == 0:
-        return escape(text)
-    return Markup("").join(
-        Markup("<code>{}</code>").format(piece) if place % 2 else escape(piece)
-        for place, piece in enumerate(pieces)
-    )
+    return formatted(escape(said)) if isinstance(said, str) else html_of(language, said)
+
+
+def _plain(text: object, language: Language) -> str:
+    return language.shown(text) if isinstance(text, TEXTS) else str(text)
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

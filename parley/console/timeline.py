@@ -10,7 +10,9 @@ from gateway.policy.decision import Decision
 from gateway.ports.action import Output
 from gateway.ports.prompt_blocks import Why
 from gateway.ports.traces import CallFigures, Duration, Trace
+from gateway.text import Text, text
 from gateway.turn.context.token_budgets import BlockFigures, BudgetFigures, figures_in
+from parley.console.said import Said, SaidOrStr
 from parley.maintenance.message_log import step_after
 
 MAX_STEPS: Final = 120
@@ -40,62 +42,63 @@ STAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "render_answer": ("render",),
 }
 """The stages of a decision by the name of the function whose duration is stored."""
-TITLES: Final[Mapping[str, str]] = {
-    "invocation": "Addressed to the assistant",
-    "identity": "Role of the person",
-    "loop_guard": "Bot loop",
-    "access": "Access",
-    "pairing": "Approval",
-    "limits": "Rate limits",
-    "readable": "Readable content",
-    "budget": "Budget",
-    "memory": "Memory",
-    "context": "Prompt",
-    "thread": "Running thread",
-    "attachments": "Files",
-    "recall": "Recall",
-    "tool": "Tool",
-    "model": "Model",
-    "response_filter": "Check of the answer",
-    "task": "Task of the conversation",
-    "render": "Rendering",
-    "save": "Stored",
-    "queue": "Queue",
-    "crash_guard": "Repeated crashes",
-    "confirmation": "Confirmation",
-    "age": "Age of the message",
-    "repetition": "Repeated answer",
+TITLES: Final[Mapping[str, Text]] = {
+    "invocation": text("Addressed to the assistant"),
+    "identity": text("Role of the person"),
+    "loop_guard": text("Bot loop"),
+    "access": text("Access"),
+    "pairing": text("Approval"),
+    "limits": text("Rate limits"),
+    "readable": text("Readable content"),
+    "budget": text("Budget"),
+    "memory": text("Memory"),
+    "context": text("Prompt"),
+    "thread": text("Running thread"),
+    "attachments": text("Files"),
+    "recall": text("Recall"),
+    "tool": text("Tool"),
+    "model": text("Model"),
+    "response_filter": text("Check of the answer"),
+    "task": text("Task of the conversation"),
+    "render": text("Rendering"),
+    "save": text("Stored"),
+    "queue": text("Queue"),
+    "crash_guard": text("Repeated crashes"),
+    "confirmation": text("Confirmation"),
+    "age": text("Age of the message"),
+    "repetition": text("Repeated answer"),
 }
 """The name of a stage for people."""
-BLOCKS: Final[Mapping[str, str]] = {
-    "system": "Rules, preferences and brief",
-    "project": "Project notes and status",
-    "task": "Task",
-    "history": "Conversation so far",
-    "knowledge": "Memories and knowledge",
+BLOCKS: Final[Mapping[str, Text]] = {
+    "system": text("Rules, preferences and brief"),
+    "project": text("Project notes and status"),
+    "task": text("Task"),
+    "history": text("Conversation so far"),
+    "knowledge": text("Memories and knowledge"),
 }
-PARTS: Final[Mapping[str, str]] = {
-    "soul": "Preferences",
-    "brief": "Brief",
-    "skills": "Skills",
-    "bible": "Project notes",
-    "heartbeat": "Status",
-    "shared": "Shared memories",
-    "task": "Task",
-    "turns": "Earlier messages",
-    "latest_turns": "Latest messages",
-    "summary": "Summary",
+PARTS: Final[Mapping[str, Text]] = {
+    "soul": text("Preferences"),
+    "brief": text("Brief"),
+    "skills": text("Skills"),
+    "bible": text("Project notes"),
+    "heartbeat": text("Status"),
+    "shared": text("Shared memories"),
+    "task": text("Task"),
+    "turns": text("Earlier messages"),
+    "latest_turns": text("Latest messages"),
+    "summary": text("Summary"),
 }
 """The name of a part of a block for people; a memory has none."""
-LOST: Final[Mapping[Why, str]] = {
-    "left_out": "left out, because it did not fit",
-    "cut": "cut at the end of a sentence",
-    "summarised": "replaced by the summary",
+MEMORY: Final = text("A memory")
+LOST: Final[Mapping[Why, Text]] = {
+    "left_out": text("left out, because it did not fit"),
+    "cut": text("cut at the end of a sentence"),
+    "summarised": text("replaced by the summary"),
 }
-SEARCHES: Final[Mapping[str, str]] = {
-    "bm25": "words",
-    "vector": "meaning",
-    "reranker": "second look",
+SEARCHES: Final[Mapping[str, Text]] = {
+    "bm25": text("words"),
+    "vector": text("meaning"),
+    "reranker": text("second look"),
 }
 """The name of a search of memory for people."""
 
@@ -106,7 +109,7 @@ class TimelineStepOut(Output):
     empty unless an operator can do something about a refusal."""
 
     stage: str
-    title: str
+    title: SaidOrStr
     """The name of the stage, for people."""
     allowed: bool
     """False for a refusal."""
@@ -157,7 +160,7 @@ class RankOut(Output):
     """The rank of a memory in one search, from 1."""
 
     search: str
-    title: str
+    title: SaidOrStr
     """The name of the search, for people."""
     rank: int
 
@@ -179,9 +182,9 @@ class RecalledOut(Output):
 class LossOut(Output):
     """A part that a block has not: its name and its size."""
 
-    what: str
+    what: Said
     """The name of the part."""
-    why: str
+    why: Said
     """The reason in words."""
     tokens: int
     """The size in tokens."""
@@ -193,7 +196,7 @@ class BlockOut(Output):
 
     kind: str
     """The code of the block."""
-    title: str
+    title: Said
     """The name of the block, for people."""
     tokens: int
     budget: int
@@ -327,7 +330,7 @@ def _prompt(decisions: Sequence[Decision]) -> BudgetFigures | None:
 
 def _block(block: BlockFigures) -> BlockOut:
     lost = tuple(
-        LossOut(what=PARTS.get(one.what, "A memory"), why=LOST[one.why], tokens=one.tokens)
+        LossOut(what=PARTS.get(one.what, MEMORY), why=LOST[one.why], tokens=one.tokens)
         for one in block.losses[:MAX_LOST]
     )
     return BlockOut(

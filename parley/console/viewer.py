@@ -35,6 +35,8 @@ class Viewer(Struct, frozen=True):
     """The chosen colours; empty: those of the browser."""
     breaks_glass: bool = False
     token: Proof = NOBODY
+    language: str = ""
+    """The name of the language of pages; empty for the installation's."""
 
     @property
     def tenant(self) -> str:

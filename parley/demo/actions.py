@@ -7,6 +7,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, Field, TypeAdapter, field_validator
 
+from gateway.text import text, verbatim
 from parley.demo.world import DemoRefused, Seen, Where, World
 from simulators.base import Fault, FaultKind, SimFile, SimPerson, SimRoom
 
@@ -150,11 +151,13 @@ async def perform(world: World, action: AnyAction) -> dict[str, object]:
             try:
                 await world.command(action.where, action.name, action.arguments)
             except LookupError as problem:  # Discord offers only what the bot registered
-                raise DemoRefused(str(problem)) from problem
+                raise DemoRefused(verbatim(str(problem))) from problem
         case Press():
             seen = find(world, action.where, action.message_id)
             if all(button.label != action.label for button in seen.shown.buttons):
-                raise DemoRefused(f"there is no button {action.label!r}")
+                raise DemoRefused(
+                    text("there is no button {name}", name=verbatim(repr(action.label)))
+                )
             await world.press(action.where, action.message_id, action.label)
         case Edit():
             _own(world, action.where, action.message_id)
@@ -176,7 +179,7 @@ async def perform(world: World, action: AnyAction) -> dict[str, object]:
 
 async def _say(world: World, action: Say, person: SimPerson, room: SimRoom) -> str:
     if not action.text.strip() and not action.files:
-        raise DemoRefused("there is nothing to send")
+        raise DemoRefused(text("there is nothing to send"))
     if action.reply_to:
         find(world, action.where, action.reply_to)
     return await world.simulator(action.platform).say(
@@ -199,12 +202,12 @@ def find(world: World, where: Where, message_id: str) -> Seen:
     for seen in world.seen(where):
         if seen.shown.id == message_id and not seen.shown.deleted:
             return seen
-    raise DemoRefused("there is no such message")
+    raise DemoRefused(text("there is no such message"))
 
 
 def _own(world: World, where: Where, message_id: str) -> None:
     if find(world, where, message_id).author != where.person:
-        raise DemoRefused("you can change only your own messages")
+        raise DemoRefused(text("you can change only your own messages"))
 
 
 async def _simulate_fault(world: World, action: SimulateFault) -> None:

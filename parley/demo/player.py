@@ -10,6 +10,7 @@ from gateway.immutable import replace
 from gateway.people import PersonId
 from gateway.policy.refusals import TOO_MANY
 from gateway.ports.traces import Trace
+from gateway.text import text, verbatim
 from parley.config.sections import MAIN
 from parley.demo.story import DECISION, Expect, Scene
 from parley.demo.world import DemoRefused, Seen, Where, World
@@ -184,4 +185,4 @@ def message_with_button(seen: Sequence[Seen], label: str) -> str:
     for one in reversed(seen):
         if any(button.label == label for button in one.shown.buttons):
             return one.shown.id
-    raise DemoRefused(f"there is no button {label!r}")
+    raise DemoRefused(text("there is no button {name}", name=verbatim(repr(label))))

@@ -18,6 +18,7 @@ from rich.console import Console
 from db.errors import StoreUnavailable
 from gateway.errors import ParleyError, StartError
 from gateway.observe.logs import configure_logs
+from gateway.text import Text, text, verbatim
 from parley.app import App
 from parley.config import Settings, from_mapping
 from parley.demo.agents import DemoAgents
@@ -51,7 +52,7 @@ class Demo(Struct, frozen=True):
     app: App
     agents: DemoAgents
     knowledge: DemoKnowledge
-    model: str
+    model: Text
     url: str
     problems: Mapping[str, str]
 
@@ -69,7 +70,14 @@ async def running(port: int, env: Mapping[str, str]) -> AsyncIterator[Demo]:
         settings = demo_settings(simulators, port, Path(folder), env)
         model = model_label(settings)
         app = App(settings)
-        pages = DemoPages(world, app.decisions, app.console_link, assistant=ASSISTANT, model=model)
+        pages = DemoPages(
+            world,
+            app.decisions,
+            app.console_link,
+            assistant=ASSISTANT,
+            model=model,
+            languages=lambda: app.policies.value.languages,
+        )
         app.local.add_routes(pages.routes())
         stack.push_async_callback(app.stop, DRAIN_SECONDS)
         await app.start()
@@ -111,11 +119,11 @@ def _operators(simulators: Mapping[str, PlatformSimulator]) -> list[str]:
     return [f"discord:{discord.person(OPERATOR).id}"] if discord else []
 
 
-def model_label(settings: Settings) -> str:
+def model_label(settings: Settings) -> Text:
     """The model that answers, for people."""
     if settings.model.provider == "offline":
-        return "Offline model: no key, no network"
-    return f"{settings.model.provider} {settings.model.name}".strip()
+        return text("Offline model: no key, no network")
+    return verbatim(f"{settings.model.provider} {settings.model.name}".strip())
 
 
 async def _start_simulators(stack: AsyncExitStack) -> dict[str, PlatformSimulator]:
@@ -201,7 +209,7 @@ def _cancel_on_signals() -> None:
 
 async def _tell(console: Console, demo: Demo) -> int:
     """Play the story; 0 when every scene went as expected, otherwise 1."""
-    console.print(f"Model: {demo.model}.")
+    console.print(f"Model: {demo.model.english}.")
     outcomes: list[SceneOutcome] = []
     story = (*STORY, *AGENTS, *(KNOWLEDGE if shutil.which("git") else ()))
     player = Player(demo.world, demo.app.decisions, demo.agents.hand_over, demo.knowledge.ready)

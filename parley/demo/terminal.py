@@ -143,13 +143,13 @@ def _decisions(trace: Trace, width: int) -> Text:
 
 def _mark(decision: Decision) -> tuple[str, str]:
     """The sign of a decision and its colour; a check that was not made has no tick."""
-    if why_skipped(decision):
+    if why_skipped(decision).english:
         return "– ", "dim"
     return ("✓ ", "green") if decision.allowed else ("✗ ", "red")
 
 
 def _describe(decision: Decision) -> str:
-    if skipped := why_skipped(decision):
+    if skipped := why_skipped(decision).english:
         return f"{decision.stage}: skipped, {skipped}"
     detail = f" ({decision.detail})" if decision.detail else ""
     return f"{decision.stage}: {decision.reason}{detail}"

@@ -6,6 +6,7 @@ from typing import Final
 
 from gateway.policy.decision import Decision
 from gateway.ports.traces import Trace
+from gateway.text import ENGLISH, Language, Text, text, verbatim
 from parley.demo.world import (
     PEOPLE,
     THREADS_UNDER_MESSAGES,
@@ -23,22 +24,23 @@ MAX_BODY: Final = 6_000
 BACKGROUND: Final = ("getUpdates", "getMe", "apps.connections.open", "auth.test")
 """Constant background requests that belong to no message."""
 
-SKIPPED: Final[Mapping[tuple[str, str], str]] = {
-    ("access", "no_controller"): "no access controller is installed",
-    ("access", "open"): "no access list is set: everybody is served",
-    ("attachments", "none"): "the message has no files",
-    ("budget", "no_budget"): "no budget is set",
-    ("context", "memory_off"): "the person switched memory off",
-    ("limits", "counted_before"): "the message was counted before",
-    ("limits", "no_limits"): "no limits are set",
-    ("memory", "nothing_kept"): "there was nothing to store",
-    ("memory", "off"): "memory is off",
-    ("recall", "no_memory"): "memory is off",
-    ("recall", "nothing_to_recall"): "nothing is stored that could help",
-    ("recall", "recall_failed"): "the search of memory failed",
-    ("recall", "recall_too_slow"): "the search of memory took too long",
-    ("response_filter", "not_public"): "the answer is not public",
-    ("task", "none"): "the conversation has no task",
+NOTHING: Final = verbatim("")
+SKIPPED: Final[Mapping[tuple[str, str], Text]] = {
+    ("access", "no_controller"): text("no access controller is installed"),
+    ("access", "open"): text("no access list is set: everybody is served"),
+    ("attachments", "none"): text("the message has no files"),
+    ("budget", "no_budget"): text("no budget is set"),
+    ("context", "memory_off"): text("the person switched memory off"),
+    ("limits", "counted_before"): text("the message was counted before"),
+    ("limits", "no_limits"): text("no limits are set"),
+    ("memory", "nothing_kept"): text("there was nothing to store"),
+    ("memory", "off"): text("memory is off"),
+    ("recall", "no_memory"): text("memory is off"),
+    ("recall", "nothing_to_recall"): text("nothing is stored that could help"),
+    ("recall", "recall_failed"): text("the search of memory failed"),
+    ("recall", "recall_too_slow"): text("the search of memory took too long"),
+    ("response_filter", "not_public"): text("the answer is not public"),
+    ("task", "none"): text("the conversation has no task"),
 }
 
 
@@ -64,8 +66,11 @@ def world_view(world: World, assistant: str, model: str, start: Where) -> dict[s
     }
 
 
-def room_view(world: World, where: Where, traces: list[Trace]) -> dict[str, object]:
-    """A room as one person sees it, with the platform's decisions and requests."""
+def room_view(
+    world: World, where: Where, traces: list[Trace], language: Language = ENGLISH
+) -> dict[str, object]:
+    """A room as one person sees it, with the platform's decisions and requests; the page is in a
+    language."""
     room, seen = world.room(where), world.seen(where)
     written = {one.shown.id for one in seen}
     messages = [
@@ -78,7 +83,7 @@ def room_view(world: World, where: Where, traces: list[Trace]) -> dict[str, obje
     return {
         "messages": messages,
         "traces": [
-            {**trace_view(trace), "here": is_here(trace, where, room, written)}
+            {**trace_view(trace, language), "here": is_here(trace, where, room, written)}
             for trace in traces
             if trace.platform == where.platform
         ],
@@ -93,7 +98,7 @@ def latest_calls(world: World, platform: str) -> list[ApiCall]:
     return calls_shown[:MAX_CALLS]
 
 
-def trace_view(trace: Trace) -> dict[str, object]:
+def trace_view(trace: Trace, language: Language = ENGLISH) -> dict[str, object]:
     """A trace for the page."""
     return {
         "id": trace.id,
@@ -108,7 +113,7 @@ def trace_view(trace: Trace) -> dict[str, object]:
                 "allowed": d.allowed,
                 "reason": d.reason,
                 "detail": d.detail,
-                "skipped": why_skipped(d),
+                "skipped": language.shown(why_skipped(d)),
             }
             for d in trace.decisions
         ],
@@ -176,6 +181,7 @@ def _message(world: World, where: Where, seen: Seen) -> dict[str, object]:
         "deleted": shown.deleted,
         "private": bool(shown.only_for),
         "root": seen.root,
+        "at": shown.at,
     }
 
 
@@ -189,6 +195,6 @@ def is_here(trace: Trace, where: Where, room: SimRoom, written: Collection[objec
     return channel == room.id and (not thread or where.platform in THREADS_UNDER_MESSAGES)
 
 
-def why_skipped(decision: Decision) -> str:
+def why_skipped(decision: Decision) -> Text:
     """Return the reason why a check was not made, empty if it was made."""
-    return SKIPPED.get((decision.stage, decision.reason), "") if decision.allowed else ""
+    return SKIPPED.get((decision.stage, decision.reason), NOTHING) if decision.allowed else NOTHING

@@ -10,6 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.immutable import replace
+from gateway.text import Text, text, verbatim
 from simulators.base import NotSupported, PlatformSimulator, RoomKind, Shown, SimPerson, SimRoom
 
 PEOPLE: Final = ("Ada", "Ben", "Cleo")
@@ -95,6 +96,10 @@ class Interactions:
 class DemoRefused(Exception):
     """A request for an unknown platform, room, person or message, or for nothing."""
 
+    def __init__(self, words: Text) -> None:
+        super().__init__(words.english)
+        self.text = words
+
 
 class Where(Struct, frozen=True):
     """A place on the page. `thread` is the first message of the thread, or empty."""
@@ -144,12 +149,12 @@ class World:
         try:
             return self._simulators[platform]
         except KeyError:
-            raise DemoRefused(f"no platform {platform!r}") from None
+            raise DemoRefused(text("no platform {name}", name=verbatim(repr(platform)))) from None
 
     def person(self, platform: str, name: str) -> SimPerson:
         """Raises `DemoRefused`."""
         if name not in PEOPLE:
-            raise DemoRefused(f"nobody is called {name!r}")
+            raise DemoRefused(text("nobody is called {name}", name=verbatim(repr(name))))
         return self.simulator(platform).person(name)
 
     def entries(self, platform: str) -> list[RoomEntry]:
@@ -263,7 +268,13 @@ class World:
             return room
         thread = self._threads.get((where.platform, where.room))
         if thread is None:
-            raise DemoRefused(f"no room {where.room!r} on {where.platform}")
+            raise DemoRefused(
+                text(
+                    "no room {name} on {platform}",
+                    name=verbatim(repr(where.room)),
+                    platform=verbatim(where.platform),
+                )
+            )
         return thread[1]
 
     def _with_threads(self, platform: str, shown: list[Shown]) -> list[Seen]:

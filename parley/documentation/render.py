@@ -34,6 +34,11 @@ _PAGE: Final = """\
 """
 
 
+_PICTURES: Final = re.compile(
+    r'(?:<img src="(?:\.\./)*images/[\w./-]+" width="\d+" alt="[^"<>]*">\s*)+'
+)
+
+
 def anchor(heading: str) -> str:
     """The anchor of a heading, given as plain text, as forges name it."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
@@ -67,6 +72,8 @@ def _parser() -> MarkdownIt:
     parser.add_render_rule("heading_open", _heading)
     parser.add_render_rule("link_open", _link)
     parser.add_render_rule("fence", _code)
+    parser.add_render_rule("html_block", _markup)
+    parser.add_render_rule("html_inline", _markup)
     parser.add_render_rule("table_open", lambda *_: '<div class="wide" tabindex="0"><table>\n')
     parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
     return parser
@@ -99,3 +106,11 @@ def _code(
 ) -> str:
     """A block of code that the keyboard reaches, because it may scroll."""
     return f'<pre tabindex="0"><code>{html.escape(tokens[index].content)}</code></pre>\n'
+
+
+def _markup(
+    _renderer: RendererHTML, tokens: Sequence[Token], index: int, _options: Any, _env: Any
+) -> str:
+    """Pictures of the documentation as they are; other HTML as text."""
+    content = tokens[index].content
+    return content if _PICTURES.fullmatch(content) else html.escape(content)

@@ -10,6 +10,7 @@ from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.ports.rights import NOBODY, Proof
+from gateway.text import ENGLISH, Language
 from parley.http.access import AccessDecision, RequestFacts
 from parley.security.tokens import TokenClaims
 
@@ -28,6 +29,11 @@ class RequestTooLarge(Exception):
     """The body is larger than its limit."""
 
 
+def in_english(_header: str) -> Language:
+    """Return English for every header `Accept-Language`."""
+    return ENGLISH
+
+
 @dataclass(slots=True)
 class HttpExchange:
     """The facts of one request that its layers share.
@@ -35,6 +41,7 @@ class HttpExchange:
     `sender` is the unit of its limits, `page_access` the decision of the rule for the pages,
     `denial` the name of the audit event for a refusal, `reason` the code of a refusal, `holder` the
     person of a verified token, `proof` what the caller proved to the face that serves the request.
+    `language_of` returns the language that fits a header `Accept-Language`.
     """
 
     transport: asyncio.Transport
@@ -45,6 +52,7 @@ class HttpExchange:
     reason: str = ""
     holder: TokenClaims | None = None
     proof: Proof = NOBODY
+    language_of: Callable[[str], Language] = in_english
 
 
 def exchange_of(scope: Scope) -> HttpExchange:

@@ -23,6 +23,7 @@ from starlette.types import ASGIApp, Scope
 from gateway.errors import ConfigurationError, StartError
 from gateway.observe.security_log import SecurityLog
 from gateway.ports.http_routes import LocalRoute
+from gateway.text import Language
 from parley.http.access_layers import (
     LoginLinks,
     MountedAppAccess,
@@ -30,7 +31,7 @@ from parley.http.access_layers import (
     open_paths,
     page_gate,
 )
-from parley.http.asgi import LateApp
+from parley.http.asgi import LateApp, in_english
 from parley.http.asgi_server import AsgiServer
 from parley.http.client_address import Network
 from parley.http.connections import ConnectionBounds
@@ -45,6 +46,7 @@ from parley.http.listener import Listener
 from parley.http.middlewares import (
     DeniedAudit,
     HostGate,
+    Languages,
     PlainBodies,
     RequestBounds,
     SecurityHeaders,
@@ -151,7 +153,9 @@ class LocalListener(Listener):
         hosts: Iterable[str] = (),
         proxies: Iterable[Network] = (),
         security: SecurityLog | None = None,
+        language_of: Callable[[str], Language] = in_english,
     ) -> None:
+        """`language_of` returns the language of a refusal for a header `Accept-Language`."""
         super().__init__("local listener", "server", host, port, bounds, proxies)
         self._token = token
         self._endpoints = HealthEndpoints(health or Health, ready or (lambda: Readiness(True)))
@@ -165,6 +169,7 @@ class LocalListener(Listener):
         self._late: dict[str, LateApp] = {}
         self._links = LoginLinks()
         self._security = security or SecurityLog()
+        self._language_of = language_of
 
     def add_routes(self, routes: Iterable[LocalRoute]) -> None:
         """Add routes. Raises `RuntimeError` after the start."""
@@ -233,6 +238,7 @@ class LocalListener(Listener):
         return Starlette(
             routes=[*mounts, Mount("", pages)],
             middleware=[
+                Middleware(Languages, language_of=self._language_of),
                 Middleware(SecurityHeaders),
                 Middleware(UnexpectedErrors),
                 Middleware(DeniedAudit, security=self._security),

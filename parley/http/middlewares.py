@@ -1,11 +1,11 @@
 """The layers around every request of the local listener, as plain ASGI applications.
 
-They stand in this order, the outermost first: security headers, unexpected errors, audit of
-refusals, bounds, bodies, Host header. The access rule is in `parley.http.access_layers`.
+They stand in this order, the outermost first: languages, security headers, unexpected errors,
+audit of refusals, bounds, bodies, Host header. The access rule is in `parley.http.access_layers`.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import Final
 
@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.observe.security_log import SecurityLog
 from gateway.ports.observer import SecurityEvent
+from gateway.text import Language
 from parley.http.asgi import (
     ClientGone,
     RequestTooLarge,
@@ -66,6 +67,17 @@ SECURITY_HEADERS: Final[Mapping[str, str]] = {
 }
 
 log = structlog.get_logger(__name__)
+
+
+class Languages(Struct, frozen=True):
+    """Tells the layers in which language a refusal is read."""
+
+    app: ASGIApp
+    language_of: Callable[[str], Language]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        exchange_of(scope).language_of = self.language_of
+        await self.app(scope, receive, send)
 
 
 class SecurityHeaders(Struct, frozen=True):

@@ -1,6 +1,5 @@
 """The responses of the local listener to refused requests, each with its reason and advice."""
 
-import html
 import json
 from collections.abc import Mapping
 from typing import Final
@@ -9,6 +8,8 @@ from msgspec import Struct
 from starlette.responses import Response
 from starlette.types import Scope
 
+from gateway.languages.html_pages import words
+from gateway.text import ENGLISH, Language, Text, text, verbatim
 from parley.http.asgi import exchange_of, headers_of
 
 MAX_ACCEPT: Final = 1_000
@@ -18,32 +19,32 @@ HTML: Final = ("text/html", "application/xhtml+xml")
 JSON: Final = ("application/json", "application/*")
 
 TITLES: Final = {
-    "token_wrong": "This login link does not work",
-    "token_missing": "This page needs a login link",
-    "forwarded_without_token": "This page needs a login link",
+    "token_wrong": text("This login link does not work"),
+    "token_missing": text("This page needs a login link"),
+    "forwarded_without_token": text("This page needs a login link"),
 }
-NO_PAGE: Final = "There is no page at this address"
-OTHER_TITLE: Final = "This request was refused"
+NO_PAGE: Final = text("There is no page at this address")
+OTHER_TITLE: Final = text("This request was refused")
 EXPLANATIONS: Final = {
-    "token_wrong": (
+    "token_wrong": text(
         "A login link works once, for ten minutes, and ends with the program that printed it. This"
         " one was used already, is too old, or is incomplete."
     ),
-    "token_missing": "This browser has not opened a login link, or its access has ended.",
-    "forwarded_without_token": "A request that comes through a proxy needs a login link.",
+    "token_missing": text("This browser has not opened a login link, or its access has ended."),
+    "forwarded_without_token": text("A request that comes through a proxy needs a login link."),
 }
-NEW_LINK: Final = (
-    "<h2>Get a new link</h2>\n"
-    "<p>On the machine on which the assistant runs, in its folder, run this command, and open the"
-    " link that it prints:</p>\n"
-    "<pre>parley page</pre>\n"
-    "<p>In a container: <code>docker compose exec parley parley page --config"
-    " /config/parley.yaml</code>. If it is not your machine, ask the person who runs the"
-    " assistant.</p>\n"
+NEW_LINK: Final = text("Get a new link")
+ON_THE_MACHINE: Final = text(
+    "On the machine on which the assistant runs, in its folder, run this command, and open the link"
+    " that it prints:"
+)
+IN_A_CONTAINER: Final = text(
+    "In a container: `docker compose exec parley parley page --config /config/parley.yaml`. If it"
+    " is not your machine, ask the person who runs the assistant."
 )
 PAGE: Final = """\
 <!doctype html>
-<html lang="en">
+<html lang="{language}" dir="{direction}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -58,6 +59,12 @@ PAGE: Final = """\
 </body>
 </html>
 """
+MORE: Final = """\
+<h2>{title}</h2>
+<p>{machine}</p>
+<pre dir="ltr">parley page</pre>
+<p>{container}</p>
+"""
 
 
 class RefusalBody(Struct, frozen=True):
@@ -67,16 +74,28 @@ class RefusalBody(Struct, frozen=True):
     content_type: str
 
 
-def refusal_body(reason: str, advice: str, accept: str) -> RefusalBody:
-    """Return the body of a refusal, as the `Accept` header prefers it: an HTML page that says how
-    to get a new login link, or a JSON object with `error` and `advice`. Nothing of the request is
-    repeated in it."""
+def refusal_body(
+    reason: str, advice: Text, accept: str, language: Language = ENGLISH
+) -> RefusalBody:
+    """Return the body of a refusal, as the `Accept` header prefers it: an HTML page in a language
+    that says how to get a new login link, or a JSON object with `error` and `advice`. Nothing of
+    the request is repeated in it."""
     if not prefers_html(accept):
-        return RefusalBody(json.dumps({"error": reason, "advice": advice}), "application/json")
+        body = json.dumps({"error": reason, "advice": advice.english})
+        return RefusalBody(body, "application/json")
     title = NO_PAGE if reason == "not_found" else TITLES.get(reason, OTHER_TITLE)
-    text = EXPLANATIONS.get(reason, advice)
-    more = NEW_LINK if reason in TITLES else ""
-    page = PAGE.format(title=html.escape(title), text=html.escape(text), more=more)
+    more = MORE.format(
+        title=words(language, NEW_LINK),
+        machine=words(language, ON_THE_MACHINE),
+        container=words(language, IN_A_CONTAINER),
+    )
+    page = PAGE.format(
+        language=language.tag,
+        direction=language.direction,
+        title=words(language, title),
+        text=words(language, EXPLANATIONS.get(reason, advice)),
+        more=more if reason in TITLES else "",
+    )
     return RefusalBody(page, "text/html")
 
 
@@ -106,25 +125,31 @@ def _weight(parameters: list[str]) -> float:
     return 1.0
 
 
-ADVICE: Final[Mapping[str, str]] = {
-    "token_missing": "Open the login link that `parley run` prints, or send server.token as "
-    "Authorization: Bearer.",
-    "token_wrong": "The token or login link is wrong, used or too old.",
-    "forwarded_without_token": "Requests through a proxy need server.token.",
-    "bad_host": "Send a path, and this host in one Host header.",
-    "strange_host": "Use the host name localhost, or set server.token.",
-    "unknown_host": "This host is not known. Use the host name localhost, or let the operator of "
-    "the program add this one to server.hosts, or set console.url.",
-    "too_many_requests": "Too many requests from this address at once; try again.",
-    "compressed": "Send the body without Content-Encoding.",
-    "too_large": "The body is too large.",
-    "strange_origin": "Requests from pages of other sites are refused. A proxy must pass the "
-    "Host header on.",
-    "not_found": "This path does not exist. The path / leads to the console.",
-    "method_not_allowed": "This path does not accept this method.",
-    "malformed": "The request is not valid HTTP/1.1.",
-    "head_too_large": "The headers of the request are too large, or too many.",
-    "failed": "An internal error occurred; the log has the details.",
+NOTHING: Final = verbatim("")
+ADVICE: Final[Mapping[str, Text]] = {
+    "token_missing": text(
+        "Open the login link that `parley run` prints, or send server.token as Authorization:"
+        " Bearer."
+    ),
+    "token_wrong": text("The token or login link is wrong, used or too old."),
+    "forwarded_without_token": text("Requests through a proxy need server.token."),
+    "bad_host": text("Send a path, and this host in one Host header."),
+    "strange_host": text("Use the host name localhost, or set server.token."),
+    "unknown_host": text(
+        "This host is not known. Use the host name localhost, or let the operator of the program"
+        " add this one to server.hosts, or set console.url."
+    ),
+    "too_many_requests": text("Too many requests from this address at once; try again."),
+    "compressed": text("Send the body without Content-Encoding."),
+    "too_large": text("The body is too large."),
+    "strange_origin": text(
+        "Requests from pages of other sites are refused. A proxy must pass the Host header on."
+    ),
+    "not_found": text("This path does not exist. The path / leads to the console."),
+    "method_not_allowed": text("This path does not accept this method."),
+    "malformed": text("The request is not valid HTTP/1.1."),
+    "head_too_large": text("The headers of the request are too large, or too many."),
+    "failed": text("An internal error occurred; the log has the details."),
 }
 
 
@@ -132,10 +157,14 @@ def refusal(
     scope: Scope, status: int, reason: str, headers: Mapping[str, str] | None = None
 ) -> Response:
     """Return the response of a refusal, whose reason is audited where its status is."""
-    exchange_of(scope).reason = reason
-    accept = headers_of(scope).get("accept", "")
-    body = refusal_body(reason, ADVICE.get(reason, ""), accept)
-    fields = {"Content-Type": f"{body.content_type}; charset=utf-8"}
+    exchange, given = exchange_of(scope), headers_of(scope)
+    exchange.reason = reason
+    language = exchange.language_of(given.get("accept-language", ""))
+    body = refusal_body(reason, ADVICE.get(reason, NOTHING), given.get("accept", ""), language)
+    fields = {
+        "Content-Type": f"{body.content_type}; charset=utf-8",
+        "Vary": "Accept, Accept-Language",
+    }
     if status == 401:
         fields["WWW-Authenticate"] = "Bearer"
     return Response(body.text, status, {**fields, **(headers or {})})

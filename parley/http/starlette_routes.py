@@ -13,7 +13,6 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateway.errors import UsageError
 from gateway.ports.http_routes import (
     EventStream,
     LocalHandler,
@@ -23,6 +22,7 @@ from gateway.ports.http_routes import (
     ServerEvent,
 )
 from gateway.ports.rights import Allowed, check
+from gateway.text import text
 from parley.http.asgi import (
     RequestTooLarge,
     cookies_of,
@@ -34,6 +34,7 @@ from parley.http.asgi import (
 
 PING_SECONDS: Final = 15.0
 """Seconds without an event after which a comment keeps the connection of a stream open."""
+TOO_LARGE: Final = text("too large: at most {count} bytes")
 PING: Final = b": still here\n\n"
 STREAM_HEADERS: Final = {
     "Content-Type": "text/event-stream",
@@ -118,7 +119,7 @@ def as_port_request(scope: Scope, receive: Receive) -> LocalRequest:
         try:
             return await read_body(scope, receive, limit)
         except RequestTooLarge:
-            raise UsageError(f"too large: at most {limit:,} bytes") from None
+            raise BadInput(TOO_LARGE.of(count=limit)) from None
 
     query = QueryParams(scope["query_string"])
     return LocalRequest(

@@ -30,6 +30,7 @@ from gateway.ports import (
     CanMarkRead,
     CanReact,
     CanReadThread,
+    CanShowEnd,
     CanType,
     Capabilities,
     EventSink,
@@ -50,6 +51,14 @@ class Sign:
 
     place: Place
     message_id: str
+
+
+@dataclass(frozen=True)
+class Ended:
+    """Messages of a place for which nobody waits any more."""
+
+    place: Place
+    message_ids: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -88,6 +97,7 @@ class ThreadBefore:
 
 
 SIGN: TypeAdapter[Sign] = TypeAdapter(Sign)
+ENDED_CALL: TypeAdapter[Ended] = TypeAdapter(Ended)
 FETCH: TypeAdapter[FetchCall] = TypeAdapter(FetchCall)
 REACTION: TypeAdapter[ReactionCall] = TypeAdapter(ReactionCall)
 BELONGS: TypeAdapter[Belongs] = TypeAdapter(Belongs)
@@ -101,16 +111,6 @@ def handlers_of(
 ) -> dict[str, Handler]:
     """The handlers of one account with its `state`, by method."""
     adapter = connected.adapter
-
-    async def typing(call: Sign) -> None:
-        sender = deliverer.sender_for(call.place)
-        refused = sender is not None and sender.pacer.penalised(call.place)
-        if connected.typing is not None and not refused:
-            await connected.typing.typing(call.place, call.message_id)
-
-    async def mark_read(call: Sign) -> None:
-        if connected.read_marks is not None:
-            await connected.read_marks.mark_read(call.place, call.message_id)
 
     async def delete(call: Sign) -> None:
         deletes = adapter if isinstance(adapter, CanDelete) else None
@@ -139,9 +139,7 @@ def handlers_of(
     async def show_live(view: LiveView) -> bytes:
         return (await shown(view, connected, deliverer, state)).encode()
 
-    return {
-        "typing": _handler(SIGN, typing),
-        "mark_read": _handler(SIGN, mark_read),
+    return _signs(connected, deliverer) | {
         "delete": _handler(SIGN, delete),
         "react": _handler(REACTION, react),
         "unreact": _handler(REACTION, unreact),
@@ -149,6 +147,28 @@ def handlers_of(
         "is_member": _handler(BELONGS, is_member),
         "read_thread": _handler(THREAD_BEFORE, read_thread),
         "show_live": _handler(VIEW, show_live),
+    }
+
+
+def _signs(connected: ConnectedAccount, deliverer: Deliverer) -> dict[str, Handler]:
+    async def typing(call: Sign) -> None:
+        sender = deliverer.sender_for(call.place)
+        refused = sender is not None and sender.pacer.penalised(call.place)
+        if connected.typing is not None and not refused:
+            await connected.typing.typing(call.place, call.message_id)
+
+    async def ended(call: Ended) -> None:
+        if connected.ends is not None:
+            await connected.ends.ended(call.place, call.message_ids)
+
+    async def mark_read(call: Sign) -> None:
+        if connected.read_marks is not None:
+            await connected.read_marks.mark_read(call.place, call.message_id)
+
+    return {
+        "typing": _handler(SIGN, typing),
+        "ended": _handler(ENDED_CALL, ended),
+        "mark_read": _handler(SIGN, mark_read),
     }
 
 
@@ -264,6 +284,12 @@ class RemoteAdapter:
         """Show that an answer is being written."""
         await self._calls.call("typing", SIGN.dump_json(Sign(place, message_id)), SIGN_SECONDS)
 
+    async def ended(self, place: Place, message_ids: tuple[str, ...]) -> None:
+        """Show that nobody waits for these messages any more."""
+        await self._calls.call(
+            "ended", ENDED_CALL.dump_json(Ended(place, message_ids)), SIGN_SECONDS
+        )
+
     async def mark_read(self, place: Place, message_id: str) -> None:
         """Show that a message was read."""
         await self._calls.call("mark_read", SIGN.dump_json(Sign(place, message_id)), SIGN_SECONDS)
@@ -328,6 +354,7 @@ class RemoteAdapter:
             self,
             renderer=renderer_of(self._manifest),
             typing=self if CanType in has else None,
+            ends=self if CanShowEnd in has else None,
             read_marks=self if CanMarkRead in has else None,
             files=self if CanFetchFiles in has else None,
             live=self if self._manifest.live is not None else None,

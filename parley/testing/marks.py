@@ -22,6 +22,7 @@ from gateway.ports import (
     CanNameRooms,
     CanReact,
     CanReadThread,
+    CanShowEnd,
     CanShowLive,
     CanType,
 )
@@ -30,6 +31,7 @@ from parley.testing.case import FEATURES, AdapterCase
 PROTOCOLS: Final[Mapping[str, type]] = {
     "deletes": CanDelete,
     "typing": CanType,
+    "ends": CanShowEnd,
     "read_marks": CanMarkRead,
     "reactions": CanReact,
     "reads_threads": CanReadThread,

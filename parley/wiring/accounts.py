@@ -16,7 +16,7 @@ from gateway.observe.logs import errors_only
 from gateway.people import PersonId
 from gateway.platforms import ConnectedAccount, adapter_class, discover, renderer_of
 from gateway.ports import AdapterContext, Clock, CommandSpec, Counter, WebhookRoutes
-from gateway.ports.adapter import AdapterStates, CommandLanguages
+from gateway.ports.adapter import AdapterStates, CommandLanguages, LanguageOfReader
 from gateway.ports.conversations import MessageName, OwnConversation, OwnMessage, StoredTurn
 from gateway.ports.identities import noted_conflicts
 from gateway.ports.work_guard import WorkGuard
@@ -78,6 +78,7 @@ def local_accounts(
     guard: WorkGuard,
     own: SqlOwnConversations,
     extensions: ExtensionRegistry,
+    language_of: LanguageOfReader,
 ) -> dict[tuple[str, str], ConnectedAccount]:
     """The accounts of this process with their adapters, not connected yet; `only` restricts them to
     one platform."""
@@ -99,6 +100,7 @@ def local_accounts(
             command_languages=command_languages(settings),
             guard=guard,
             own_conversations=ShownConversations(own, extensions, partial(renderer_of, manifest)),
+            language_of=language_of,
         )
         adapter = adapter_class(manifest)(account.settings, context)
         connected[account.platform, account.name] = ConnectedAccount.of(manifest, adapter)

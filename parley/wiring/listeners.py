@@ -7,7 +7,8 @@ from urllib.parse import urlsplit
 from gateway.observe.security_log import SecurityLog
 from gateway.ports.work_guard import WorkGuard
 from gateway.stores.usage import SpendingReader
-from gateway.turn.services import Services
+from gateway.text import Language
+from gateway.turn.services import CurrentPolicies, Services
 from memory.stores.api_tokens import TokenStore
 from parley.config import Settings
 from parley.http.api import PREFIX
@@ -32,9 +33,15 @@ def local_listener(
     health: HealthMonitor,
     security: SecurityLog,
     readiness: Callable[[], Readiness],
+    policies: CurrentPolicies,
 ) -> LocalListener:
     """The local listener with the routes of health."""
     server = settings.server
+
+    def language_of(header: str) -> Language:
+        languages = policies.value.languages
+        return languages.named(languages.liked_by(header) or languages.default)
+
     listener = LocalListener(
         server.host,
         server.port,
@@ -44,6 +51,7 @@ def local_listener(
         hosts=_hosts(settings),
         proxies=networks(server.trusted_proxies),
         security=security,
+        language_of=language_of,
     )
     listener.add_routes(health.routes())
     return listener

@@ -441,6 +441,7 @@ class DiscordSimulator:
             edited=message.edited is not None,
             deleted=message.deleted,
             only_for=message.only_for,
+            at=message.timestamp.timestamp(),
         )
 
     def _name(self, kind: str, value: str) -> str:

@@ -341,6 +341,7 @@ class SlackSimulator:
             edited=bool(message.edited_ts),
             deleted=message.deleted,
             only_for=message.only_for,
+            at=float(message.ts),
         )
 
     # --- telling the app ------------------------------------------------------------------------

@@ -327,4 +327,5 @@ def _shown(message: Posted) -> Shown:
         reply_to_id=str(message.reply_to.id) if message.reply_to else "",
         edited=message.edited,
         deleted=message.deleted,
+        at=float(message.date),
     )

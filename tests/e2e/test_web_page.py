@@ -1,14 +1,21 @@
 """The web page in Chromium over the whole program: conversations, stop, files, restart, misuse."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import os
+import re
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import MappingProxyType
+from typing import Final
 
 import pytest
 from playwright.async_api import Page, expect
 
 from adapters.web.chats import STREAMS_PER_PERSON
+from gateway.errors import ModelRefused
+from gateway.immutable import replace
+from gateway.languages.installed import Languages
 from gateway.llm.offline import OfflineProvider
 from gateway.ports import ModelEvent, ModelRequest
 from parley.app import App
@@ -22,15 +29,23 @@ from tests.parley.demo.browser import (
 )
 from tests.support.ports import free_port
 from tests.support.program import running_app
+from tests.support.pseudo_language import UNMARKED, PseudoLanguages
 
 pytestmark = IN_CHROMIUM
 
+NO_SECTIONS: Final[Mapping[str, object]] = MappingProxyType({})
 NASTY = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
 CODE = f'say: ```py"><img/src=x/onerror=alert(1)>\ndef greet():  # hello\n    return "{NASTY}"\n```'
 
 
 @asynccontextmanager
-async def program(folder: Path, port: int, **web: object) -> AsyncIterator[str]:
+async def program(
+    folder: Path,
+    port: int,
+    sections: Mapping[str, object] = NO_SECTIONS,
+    languages: Languages | None = None,
+    **web: object,
+) -> AsyncIterator[str]:
     settings = from_mapping(
         {
             "model": {"provider": "offline"},
@@ -39,9 +54,12 @@ async def program(folder: Path, port: int, **web: object) -> AsyncIterator[str]:
             "server": {"port": port},
             "webhooks": {"port": 0},
             "limits": {"user_per_minute": 0, "channel_per_minute": 0},
+            **sections,
         }
     )
     async with running_app(App(settings), drain=0) as app:
+        if languages is not None:
+            app.policies.value = replace(app.policies.value, languages=languages)
         yield app.local.base_url
 
 
@@ -152,6 +170,44 @@ async def test_an_answer_is_stopped_and_written_again(
         assert opened.complaints == []
 
 
+LIMITED: Final = {"limits": {"user_per_minute": 1, "channel_per_minute": 0}}
+ENDINGS: Final[tuple[tuple[Mapping[str, object], tuple[str, ...]], ...]] = (
+    (LIMITED, ("count to 3", "and now", "and again", "/help", "/help")),
+    ({"access": {"admission": "owners"}}, ("hello", "/help")),
+    ({"access": {"admission": "approved"}}, ("hello", "hello again")),
+    (NO_SECTIONS, ("/nonsense", "/forget", "/approve X", "/stop", "fail")),
+)
+
+
+@pytest.mark.parametrize(("sections", "messages"), ENDINGS)
+async def test_nobody_waits_for_a_message_that_has_ended(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    sections: Mapping[str, object],
+    messages: tuple[str, ...],
+) -> None:
+    stream = OfflineProvider.stream
+
+    async def failing(self: OfflineProvider, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        if "fail" in str(request.messages[-1]):
+            raise ModelRefused("the model is broken")
+        async for event in stream(self, request):
+            yield event
+
+    monkeypatch.setattr(OfflineProvider, "stream", failing)
+    async with program(tmp_path, 0, sections) as url, window(url) as opened:
+        page = opened.page
+        await page.goto(f"{url}/chat/")
+        await expect(page.locator("#state")).to_have_text("Connected")
+        for number, message in enumerate(messages, start=1):
+            await page.fill("#text", message)
+            await page.press("#text", "Enter")
+            await expect(page.locator(".mine")).to_have_count(number)
+            await expect(page.locator("#stop")).to_be_hidden(timeout=10_000)
+            await expect(page.locator("#typing")).to_be_hidden()
+        assert opened.complaints == []
+
+
 async def test_code_is_coloured_copied_and_never_run(tmp_path: Path) -> None:
     async with program(tmp_path, 0) as url, window(url) as opened:
         page = opened.page
@@ -242,3 +298,41 @@ async def test_the_page_works_with_the_keyboard_alone(tmp_path: Path) -> None:
             )
         for name in ("New chat", "Regenerate", "Copy", "Reply", "Send", "Conversation"):
             assert any(name in one for one in reached), (name, reached)
+
+
+@pytest.mark.parametrize("size", [DESKTOP, TELEPHONE])
+async def test_the_page_is_in_the_language_and_direction_of_its_reader(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with (
+        program(tmp_path, 0, languages=PseudoLanguages(), max_upload_bytes=2_000) as url,
+        window(url, size) as opened,
+    ):
+        page = opened.page
+        await page.goto(f"{url}/chat/")
+        await expect(page.locator("#state")).to_have_text(re.compile("⟦Connected"))
+        root = await page.evaluate("[document.documentElement.lang, document.dir]")
+        assert root == ["ar", "rtl"]
+        assert await page.evaluate(UNMARKED, "#title, #assistant") == []
+        await write(page, CODE)
+        await page.evaluate(ADD_FILES, ["drop", [["large.txt", 2_001], ["b.txt", 5], ["empty", 0]]])
+        await expect(page.locator("#problem")).to_contain_text("⟦")
+        await page.locator(".theirs").get_by_role("button", name="Reply").click()
+        await page.evaluate("fetch('api/actions', {method: 'POST'})")
+        own = "#title, #assistant, .theirs .bubble, .mine .bubble, .file-name, .file-size"
+        assert await page.evaluate(UNMARKED, f"{own}, #chats a") == []
+        assert await page.evaluate("document.documentElement.scrollWidth") <= size[0]
+        assert await accessibility_findings(page) == []
+        side = await page.locator("#side").bounding_box()
+        assert side is not None
+        if size == DESKTOP:
+            assert side["x"] > size[0] / 2, "the list is at the right"
+        else:
+            assert side["x"] >= size[0], "the list waits beyond the right edge"
+            await page.locator("#menu").click()
+            await expect(page.locator("#close-list")).to_be_focused()
+            assert await accessibility_findings(page) == []
+        foreign = [one for one in opened.complaints if "415" not in one]
+        assert foreign == []
+        if folder := os.environ.get("PARLEY_SCREENSHOTS"):
+            await page.screenshot(path=f"{folder}/chat-rtl-{size[0]}.png")

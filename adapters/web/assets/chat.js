@@ -1,14 +1,13 @@
 // The page: which conversation is shown, the stream that keeps it up to date, and the actions.
 
-import { $, ask, newId } from "./dom.js";
+import { $, around, ask, make, newId } from "./dom.js";
 import { begin, changeDraft, problem, putBack, setLimits, startComposer } from "./composer.js";
-import { clearLines, isAnswered, lineCount, nameAssistant, offerAgain, scrollToEnd, show, startLines, writesLine } from "./lines.js";
+import { clearLines, lineCount, nameAssistant, offerAgain, scrollToEnd, show, startLines, writesLine } from "./lines.js";
 import { addressOf, chatOf, drawList, markCurrent, newChat, openList, startList, titleOf } from "./list.js";
 
-const AWAIT_SECONDS = 30; // without a sign of an answer, the page waits no longer
 const FIRST_RETRY_SECONDS = 1;
 const LAST_RETRY_SECONDS = 30;
-const state = { chat: "", assistant: "Assistant", typing: false, awaited: new Map(), loads: 0, retry: FIRST_RETRY_SECONDS };
+const state = { chat: "", assistant: "", typing: false, loads: 0, retry: FIRST_RETRY_SECONDS };
 let stream = null;
 let retrying = 0;
 
@@ -21,12 +20,11 @@ async function open(chat) {
   stream?.close();
   if (chat !== state.chat) {
     changeDraft(state.chat, chat);
-    state.awaited.clear();
     clearLines();
   }
   Object.assign(state, { chat, typing: false });
   markCurrent(chat);
-  say("Loading …");
+  tell(say("Loading …"));
   try {
     const history = await ask(`api/history?chat=${chat}`);
     if (load !== state.loads) {
@@ -47,8 +45,8 @@ function draw(history) {
   nameAssistant(history.assistant);
   setLimits(history);
   $("assistant").textContent = history.assistant;
-  $("typing-name").textContent = `${history.assistant} is writing`;
-  $("me").textContent = history.me;
+  $("typing-name").textContent = say("{name} is writing", { name: history.assistant });
+  $("you").replaceChildren(...around(say("You are {id}"), { id: make("code", "", history.me) }));
   clearLines();
   history.lines.forEach(show);
   scrollToEnd();
@@ -65,12 +63,12 @@ function listen(history) {
       take(event);
     }
   });
-  listenTo("open", connected);
+  listenTo("open", () => { state.typing = false; connected(); changed(); }); // "typing" follows if it is on
   listenTo("error", () => {
     if (mine.readyState === EventSource.CLOSED) {
       refused(address, mine);
     } else {
-      offline("The assistant cannot be reached.");
+      offline(say("The assistant cannot be reached."));
     }
   });
   listenTo("line", (event) => { show(JSON.parse(event.data)); changed(); });
@@ -88,12 +86,7 @@ async function refreshList() {
 
 /** Show what follows from the lines: the hint, the sign of writing, the buttons. */
 function changed() {
-  for (const [id, until] of state.awaited) {
-    if (isAnswered(id) || Date.now() > until) {
-      state.awaited.delete(id);
-    }
-  }
-  const busy = state.typing || writesLine() || state.awaited.size > 0;
+  const busy = state.typing || writesLine();
   $("empty").hidden = lineCount() > 0;
   $("typing").hidden = !busy || writesLine();
   $("stop").hidden = !busy;
@@ -102,30 +95,30 @@ function changed() {
 
 // --- the connection ------------------------------------------------------------------------------
 
-function say(words) {
+function tell(words) {
   $("state").textContent = words;
 }
 
 function announce(words) {
-  say(words);
-  setTimeout(() => say(stream?.readyState === EventSource.OPEN ? "Connected" : $("state").textContent), 2500);
+  tell(words);
+  setTimeout(() => tell(stream?.readyState === EventSource.OPEN ? say("Connected") : $("state").textContent), 2500);
 }
 
 function connected() {
   state.retry = FIRST_RETRY_SECONDS;
   $("offline").hidden = true;
-  say("Connected");
+  tell(say("Connected"));
 }
 
 function offline(reason) {
-  say("Not connected");
-  $("offline-reason").textContent = `${reason} Your text stays in the message box.`;
+  tell(say("Not connected"));
+  $("offline-reason").textContent = `${reason} ${say("Your text stays in the message box.")}`;
   $("offline").hidden = false;
 }
 
 /** The stream was refused: ask why, because an EventSource does not tell. */
 async function refused(address, mine) {
-  let reason = "The connection was refused.";
+  let reason = say("The connection was refused.");
   try {
     const response = await fetch(address, { signal: AbortSignal.timeout(5000) });
     if (response.ok) {
@@ -142,7 +135,7 @@ async function refused(address, mine) {
 }
 
 function sentence(words) {
-  return `${words[0].toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? "" : "."}`;
+  return `${words[0].toUpperCase()}${words.slice(1)}${/[.!?。！？।؟]$/.test(words) ? "" : "."}`;
 }
 
 /** The conversation could not be loaded: say why, and try again later. */
@@ -164,40 +157,21 @@ async function act(action) {
     problem("");
     return true;
   } catch (error) {
-    problem(error.status ? error.message : "The assistant cannot be reached. Your text is still in the message box: send it again.");
+    problem(error.status ? error.message : say("The assistant cannot be reached. Your text is still in the message box: send it again."));
     return false;
   }
 }
 
-function awaitAnswer(id) {
-  state.awaited.set(id, Date.now() + 1000 * AWAIT_SECONDS);
-  setTimeout(changed, 1000 * AWAIT_SECONDS + 100);
-  changed();
-}
-
-async function send(action) {
-  const accepted = await act(action);
-  if (accepted && action.type === "message") {
-    awaitAnswer(action.id);
-  }
-  return accepted;
-}
-
 async function stop() {
-  if (await act({ type: "stop" })) {
-    state.awaited.clear();
-    state.typing = false;
-    changed();
-  }
+  await act({ type: "stop" });
   $("text").focus();
 }
 
 async function regenerate(question) {
   const id = newId();
   offerAgain(false);
-  if (await act({ type: "regenerate", id, message_id: question.id })) {
-    awaitAnswer(id);
-  } else if (!$("text").value) {
+  const accepted = await act({ type: "regenerate", id, message_id: question.id });
+  if (!accepted && !$("text").value) {
     putBack(question.text);
   }
   $("text").focus();
@@ -211,7 +185,7 @@ startLines({
   regenerate,
   announce,
 });
-startComposer(send);
+startComposer(act);
 startList();
 $("stop").addEventListener("click", stop);
 $("retry").addEventListener("click", () => open(state.chat));

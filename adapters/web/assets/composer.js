@@ -52,7 +52,7 @@ export function begin(kind, line) {
   about = kind && { kind, id: line.id };
   $("about").hidden = !kind;
   if (kind) {
-    $("about-text").textContent = `${kind === "edit" ? "Editing" : "Replying to"}: ${(line.text || "a file").slice(0, 80)}`;
+    $("about-text").textContent = (kind === "edit" ? say("Editing: {text}", { text: beginning(line) }) : say("Replying to: {text}", { text: beginning(line) }));
     text.value = kind === "edit" ? line.text : text.value;
     text.focus();
   } else if (wasEdit) {
@@ -98,13 +98,13 @@ async function submit(event) {
 
 function refused(written) {
   if (files.some((file) => !file.stored)) {
-    return "A file is still being uploaded. Send the message when it is complete, or remove the file.";
+    return say("A file is still being uploaded. Send the message when it is complete, or remove the file.");
   }
   if (written.length > limits.text) {
-    return `The message has ${written.length.toLocaleString()} characters; at most ${limits.text.toLocaleString()} can be sent. Shorten it, or attach the text as a file.`;
+    return say_count("The message has {count} character; at most {most} can be sent. Shorten it, or attach the text as a file.", "The message has {count} characters; at most {most} can be sent. Shorten it, or attach the text as a file.", { count: written.length, most: limits.text });
   }
   if (!written.trim() && about?.kind === "edit") {
-    return "An edited message needs a text. To remove the message, delete it.";
+    return say("An edited message needs a text. To remove the message, delete it.");
   }
   return "";
 }
@@ -174,12 +174,12 @@ async function attach(chosen) {
 
 function fileRefusal(file) {
   if (files.length >= limits.files) {
-    return `A message takes at most ${limits.files} files; ${file.name} and later ones are not attached.`;
+    return say_count("A message takes at most {count} file; {name} and later ones are not attached.", "A message takes at most {count} files; {name} and later ones are not attached.", { count: limits.files, name: file.name });
   }
   if (file.size > limits.bytes) {
-    return `${file.name} has ${inMegabytes(file.size)}; at most ${inMegabytes(limits.bytes)} can be sent.`;
+    return say("{name} has {size}; at most {most} can be sent.", { name: file.name, size: inMegabytes(file.size), most: inMegabytes(limits.bytes) });
   }
-  return file.size ? "" : `${file.name} is empty, or a folder: choose the files in it.`;
+  return file.size ? "" : say("{name} is empty, or a folder: choose the files in it.", { name: file.name });
 }
 
 async function upload(file) {
@@ -199,7 +199,7 @@ async function upload(file) {
     return "";
   } catch (error) {
     remove(entry);
-    return `${file.name} could not be attached: ${error.message}`;
+    return say("{name} could not be attached: {reason}", { name: file.name, reason: error.message });
   }
 }
 
@@ -213,15 +213,19 @@ function remove(entry) {
 function drawFiles() {
   $("attached").hidden = !files.length;
   $("attached").replaceChildren(...files.map((file) => {
-    const drop = button("Remove", () => { remove(file); text.focus(); });
-    drop.setAttribute("aria-label", `Remove ${file.name}`);
-    const size = file.stored ? inMegabytes(file.size) : "uploading …";
+    const drop = button(say("Remove"), () => { remove(file); text.focus(); });
+    drop.setAttribute("aria-label", say("Remove {name}", { name: file.name }));
+    const size = file.stored ? inMegabytes(file.size) : say("uploading …");
     return make("li", "", make("span", "file-name", file.name), make("span", "file-size", size), drop);
   }));
 }
 
+/** The beginning of a line's text, for the note above the message box. */
+const beginning = (line) => (line.text || say("a file")).slice(0, 80);
+
 function inMegabytes(bytes) {
-  return bytes < 100_000 ? `${Math.max(1, Math.round(bytes / 1000))} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+  const shown = (value, digits) => value.toLocaleString(page_locale, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return bytes < 100_000 ? `${shown(Math.max(1, bytes / 1000), 0)} kB` : `${shown(bytes / 1e6, 1)} MB`;
 }
 
 function grow() {

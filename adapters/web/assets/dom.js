@@ -33,6 +33,15 @@ export function icon(path) {
   return svg;
 }
 
+/** The nodes of a sentence whose holes elements take. */
+export function around(sentence, elements) {
+  return sentence.split(/\{([a-z_]+)\}/).map((piece, place) => (place % 2 ? elements[piece] : piece));
+}
+
+/** A time of day, and a day, in the page's language and the reader's zone. */
+export const clock = (at) => at.toLocaleTimeString(page_locale, { hour: "2-digit", minute: "2-digit" });
+export const day = (at) => at.toLocaleDateString(page_locale, { day: "numeric", month: "short" });
+
 export function newId() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
 }
@@ -50,7 +59,7 @@ export async function ask(path, options = {}) {
   try {
     response = await fetch(path, { signal: AbortSignal.timeout(REQUEST_SECONDS * 1000), ...options });
   } catch {
-    throw new Refused("The assistant cannot be reached.", 0);
+    throw new Refused(say("The assistant cannot be reached."), 0);
   }
   const text = await response.text();
   let body = null;
@@ -60,7 +69,7 @@ export async function ask(path, options = {}) {
     body = { error: text };
   }
   if (!response.ok) {
-    throw new Refused(body.advice || body.error || `Refused (${response.status}).`, response.status);
+    throw new Refused(body.advice || body.error || say("Refused ({status}).", { status: String(response.status) }), response.status);
   }
   return body;
 }

@@ -1,6 +1,6 @@
 // The lines of the conversation: how each one is drawn, and what can be done with it.
 
-import { $, button, copy, make } from "./dom.js";
+import { $, button, clock, copy, make } from "./dom.js";
 import { highlight } from "./highlight.js";
 import { fragment } from "./richtext.js";
 
@@ -10,7 +10,7 @@ const log = $("log");
 const lines = new Map(); // id -> { line, element }
 let on = {};
 let atEnd = true;
-let assistant = "Assistant";
+let assistant = "";
 
 /** `handlers`: reply, edit, remove, press, regenerate, announce. */
 export function startLines(handlers) {
@@ -34,9 +34,6 @@ export const lineCount = () => lines.size;
 
 /** True while the assistant writes a line, as far as the lines tell. */
 export const writesLine = () => [...lines.values()].some(({ line }) => line.live);
-
-/** True once the message with this id has an answer. */
-export const isAnswered = (id) => [...lines.values()].some(({ line }) => line.reply_to === id && line.by === "assistant");
 
 const isNearEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_END;
 
@@ -84,17 +81,17 @@ function draw(line) {
   const mine = line.by === "person";
   const item = make("li", `line ${mine ? "mine" : "theirs"}${line.deleted ? " gone" : ""}${line.live ? " live" : ""}`);
   item.dataset.id = line.id;
-  const bubble = make("div", "bubble", make("span", "visually-hidden", mine ? "You: " : `${assistant}: `));
+  const bubble = make("div", "bubble", make("span", "visually-hidden", `${mine ? say("You") : assistant}: `));
   const quoted = mine && line.reply_to && lines.get(line.reply_to);
   if (quoted) {
     bubble.append(make("span", "quoted", quoted.line.text.slice(0, 140)));
   }
   if (line.deleted) {
-    bubble.append("deleted");
+    bubble.append(say("deleted"));
   } else if (line.html) {
     bubble.append(...drawAnswer(line));
   } else {
-    bubble.append(line.text || (line.files.length ? "" : "A file that is no longer stored"));
+    bubble.append(line.text || (line.files.length ? "" : say("A file that is no longer stored")));
   }
   if (line.files.length) {
     bubble.append(drawFiles(line.files));
@@ -125,11 +122,12 @@ function drawCode(pre, unfinished) {
   if (!unfinished) {
     highlight(code, language);
   }
-  pre.setAttribute("aria-label", language ? `Code in ${language.slice(0, MAX_LANGUAGE)}` : "Code");
+  pre.setAttribute("aria-label", language ? say("Code in {language}", { language: language.slice(0, MAX_LANGUAGE) }) : say("Code"));
   pre.setAttribute("role", "region");
-  const copyCode = button("Copy", async () => on.announce(await copy(text) ? "Code copied" : "The browser does not allow copying"));
-  copyCode.setAttribute("aria-label", "Copy code");
-  const bar = make("div", "bar", make("span", "", language.slice(0, MAX_LANGUAGE) || "code"), copyCode);
+  const copyCode = button(say("Copy"), async () => on.announce(await copy(text) ? say("Code copied") : say("The browser does not allow copying")));
+  copyCode.setAttribute("aria-label", say("Copy code"));
+  pre.dir = "ltr";
+  const bar = make("div", "bar", make("span", "", language.slice(0, MAX_LANGUAGE) || say("code")), copyCode);
   const box = make("div", "code");
   pre.replaceWith(box);
   box.append(bar, pre);
@@ -161,24 +159,24 @@ function drawButtons(line) {
 }
 
 function drawFoot(line, mine) {
-  const time = make("time", "", new Date(line.at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }));
+  const time = make("time", "", clock(new Date(line.at)));
   time.dateTime = line.at;
   const foot = make("div", "foot", time);
   if (line.edited && mine) {
-    foot.append(make("span", "", "edited"));
+    foot.append(make("span", "", say("edited")));
   }
   if (line.deleted || line.live) {
     return foot;
   }
-  foot.append(button("Reply", () => on.reply(line)));
+  foot.append(button(say("Reply"), () => on.reply(line)));
   if (line.text) {
-    foot.append(button("Copy", async () => on.announce(await copy(line.text) ? "Message copied" : "The browser does not allow copying")));
+    foot.append(button(say("Copy"), async () => on.announce(await copy(line.text) ? say("Message copied") : say("The browser does not allow copying"))));
   }
   if (mine && !line.command) {
-    foot.append(button("Edit", () => on.edit(line)), button("Delete", () => on.remove(line)));
+    foot.append(button(say("Edit"), () => on.edit(line)), button(say("Delete"), () => on.remove(line)));
   }
   if (!mine) {
-    const again = button("Regenerate", () => {}, "again");
+    const again = button(say("Regenerate"), () => {}, "again");
     again.hidden = true;
     foot.append(again);
   }

@@ -1,9 +1,9 @@
 // The list of conversations beside the conversation; on a small screen it opens over it.
 
-import { $, ask, make } from "./dom.js";
+import { $, ask, clock, day, make } from "./dom.js";
 
-const NEW_TITLE = "New chat";
-const NO_TITLE = "Message without text";
+const NEW_TITLE = say("New chat");
+const NO_TITLE = say("Message without text");
 const narrow = matchMedia("(max-width: 48rem)");
 let titles = new Map();
 let wanted = 0;
@@ -40,7 +40,7 @@ export async function drawList(current) {
   $("chats").replaceChildren(...chats.map((chat) => drawEntry(chat, chat.id === current)));
   $("no-chats").hidden = chats.length > 0;
   $("more-chats").hidden = chats.length < most;
-  $("more-chats").textContent = `The latest ${most} conversations are listed.`;
+  $("more-chats").textContent = say_count("The latest conversation is listed.", "The latest {count} conversations are listed.", { count: most });
   return chats.map((chat) => chat.id);
 }
 
@@ -60,9 +60,7 @@ function drawEntry(chat, isCurrent) {
   title.dir = "auto";
   const at = new Date(chat.at);
   const today = at.toDateString() === new Date().toDateString();
-  const time = make("time", "", today
-    ? at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })
-    : at.toLocaleDateString([], { day: "numeric", month: "short" }));
+  const time = make("time", "", today ? clock(at) : day(at));
   time.dateTime = chat.at;
   const link = make("a", "", title, time);
   link.href = addressOf(chat.id);

@@ -11,9 +11,9 @@
   if (current) current.closest("ul").scrollLeft = current.offsetLeft - (innerWidth - current.offsetWidth) / 2;
 
   // --- times in the reader's zone ---------------------------------------------------------------
-  const shown = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-  const parts = { time: new Intl.DateTimeFormat(undefined, { timeStyle: "short" }), day: new Intl.DateTimeFormat(undefined, { dateStyle: "full" }) };
-  const whole = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" });
+  const shown = new Intl.DateTimeFormat(page_locale, { dateStyle: "medium", timeStyle: "short" });
+  const parts = { time: new Intl.DateTimeFormat(page_locale, { timeStyle: "short" }), day: new Intl.DateTimeFormat(page_locale, { dateStyle: "full" }) };
+  const whole = new Intl.DateTimeFormat(page_locale, { dateStyle: "full", timeStyle: "long" });
   function localise(inside) {
     for (const one of inside.querySelectorAll("time[datetime]")) {
       const at = new Date(one.dateTime);
@@ -32,7 +32,7 @@
     if (!code) return;
     form.elements.link.value = code;
     byId("sign-in-code").hidden = true;
-    byId("sign-in-help").textContent = "This link signs this browser in, once.";
+    byId("sign-in-help").textContent = say("This link signs this browser in, once.");
     history.replaceState(null, "", location.pathname);
   }
   function comeAgain() {
@@ -125,20 +125,21 @@
 
   // --- characters of a document, while a line of it is written -------------------------------------
   function counts() {
-    const grouped = (value) => value.toLocaleString("en");
     for (const field of document.querySelectorAll("textarea[data-count]")) {
       const shown = byId(field.dataset.count);
       const { others, most, warn } = field.dataset;
       field.addEventListener("input", () => {
         const used = Number(others) + field.value.length;
         const near = used >= Number(warn), over = used > Number(most);
-        const left = over ? `: ${grouped(used - most)} too many` : near ? `: ${grouped(most - used)} left` : "";
-        shown.textContent = `${grouped(used)} of ${grouped(Number(most))} characters${left}`;
+        const holes = { used, most: Number(most), over: used - most, left: most - used };
+        if (over) shown.textContent = say("{used} of {most} characters: {over} too many", holes);
+        else if (near) shown.textContent = say("{used} of {most} characters: {left} left", holes);
+        else shown.textContent = say("{used} of {most} characters", holes);
         if (near && !shown.classList.contains("near")) byId("live").textContent = shown.textContent;
         shown.classList.toggle("near", near);
         shown.classList.toggle("over", over);
         // A text that is too long is not sent: the answer to a very long one could not return it.
-        field.setCustomValidity(over ? "The text is too long for this document." : "");
+        field.setCustomValidity(over ? say("The text is too long for this document.") : "");
       });
     }
   }

@@ -18,9 +18,9 @@
   // Half a period at each end, so that the first and the last bar are whole.
   const edge = (times[1] - times[0] || (hourly ? 3_600 : 86_400)) / 2;
 
-  const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
+  const short = new Intl.NumberFormat(page_locale, { notation: "compact", maximumFractionDigits: 2 });
   const shown = { "$": (value) => `$${short.format(value)}`, "%": (value) => `${short.format(value)} %`, "s": (value) => `${short.format(value)} s` };
-  const day = new Intl.DateTimeFormat(undefined, hourly ? { hour: "numeric", minute: "2-digit", timeZone: "UTC" } : { day: "numeric", month: "short", timeZone: "UTC" });
+  const day = new Intl.DateTimeFormat(page_locale, hourly ? { hour: "numeric", minute: "2-digit", timeZone: "UTC" } : { day: "numeric", month: "short", timeZone: "UTC" });
 
   function draw(figure) {
     const style = getComputedStyle(document.documentElement);

@@ -9,6 +9,7 @@ from gateway.errors import NotFound
 from gateway.people import Role
 from gateway.ports.action import Input, Output
 from gateway.ports.rights import in_person, to_read
+from gateway.text import text
 from parley.console.route import AnyRoute, ConsoleRoute, Done, ItemParams
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
@@ -117,10 +118,10 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         method="GET",
         path=PATH,
         allowed=to_read(Role.GUEST),
-        summary="Your role, linked accounts and sessions",
+        summary=text("Your role, linked accounts and sessions"),
         run=account,
         template="account.html",
-        menu="Account",
+        menu=text("Account"),
     ),
     ConsoleRoute(
         name="choose_theme",
@@ -129,7 +130,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         allowed=in_person(Role.GUEST),
         summary="Choose the theme of this session",
         run=choose_theme,
-        done="The theme is changed.",
+        done=text("The theme is changed."),
         then=PATH,
         example={"theme": "dark"},
     ),
@@ -140,7 +141,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         allowed=in_person(Role.GUEST),
         summary="Choose the time zone of this session",
         run=choose_zone,
-        done="The time zone is changed.",
+        done=text("The time zone is changed."),
         then=PATH,
         example={"zone": "Europe/Berlin"},
     ),
@@ -151,7 +152,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         allowed=in_person(Role.GUEST),
         summary="End one of your sessions",
         run=end_session,
-        done="The session is ended.",
+        done=text("The session is ended."),
         then=PATH,
         example={"id": "0123456789abcdef"},
     ),
@@ -162,7 +163,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         allowed=in_person(Role.GUEST),
         summary="End all your other sessions",
         run=end_others,
-        done="All other sessions are ended.",
+        done=text("All other sessions are ended."),
         then=PATH,
     ),
 )

@@ -10,6 +10,7 @@ from pydantic import Field
 from gateway.people import Role
 from gateway.ports.action import Input, Nothing, Output
 from gateway.ports.rights import in_person, to_read
+from gateway.text import text
 from memory.actions.call import Digits
 from memory.ports.audit import AuditAction, AuditFilter, AuditPage, Link
 from parley.console.jobs import ConsoleJob, Report
@@ -202,10 +203,10 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         method="GET",
         path=PATH,
         allowed=to_read(Role.GUEST),
-        summary="The audit log: what was done, by whom, and to whom",
+        summary=text("The audit log: what was done, by whom, and to whom"),
         run=audit,
         template="audit.html",
-        menu="Audit",
+        menu=text("Audit"),
         example={"action": "console"},
     ),
     ConsoleRoute(
@@ -224,7 +225,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         allowed=in_person(Role.OPERATOR),
         summary="Verify the chain of the audit log",
         run=verify,
-        done="The verification has started.",
+        done=text("The verification has started."),
         then=f"{PATH}/verification",
     ),
 )

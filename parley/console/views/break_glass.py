@@ -20,6 +20,7 @@ from gateway.ports.memory import Caller
 from gateway.ports.rights import in_person
 from gateway.render import address, render_off_loop
 from gateway.stores.break_glass import TextGrant
+from gateway.text import text
 from memory.model.record import Record
 from parley.console.reading import Excerpt, audience_of, excerpts
 from parley.console.route import AnyRoute, ConsoleRoute, Done, ItemParams
@@ -257,7 +258,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         allowed=in_person(Role.OPERATOR),
         summary="Read a direct conversation of somebody else in an emergency",
         run=break_glass,
-        done="You can read this conversation for 15 minutes. A message informs the person.",
+        done=text("You can read this conversation for 15 minutes. A message informs the person."),
         then=ONE,
         example={"reason": "an emergency of somebody"},
     ),
@@ -277,7 +278,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         allowed=in_person(Role.OPERATOR),
         summary="Read a private memory of somebody else in an emergency",
         run=ask_private_memory,
-        done="You can read this memory for 15 minutes. A message informs the person.",
+        done=text("You can read this memory for 15 minutes. A message informs the person."),
         then=PATH,
         example={"person": "web:main:nobody", "memory": "mem-abc12345"},
     ),

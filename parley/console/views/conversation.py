@@ -15,7 +15,7 @@ from gateway.authorship import MAX_PIECES, Authorship
 from gateway.conversation import ConversationKey
 from gateway.errors import NotFound
 from gateway.people import Audience, Role
-from gateway.policy.takeover_return import decide_takeover
+from gateway.policy.takeover_return import HANDED_OVER, decide_takeover
 from gateway.ports.action import Output
 from gateway.ports.conversation_views import ShownText, StoredExchange
 from gateway.ports.queues import SendState
@@ -55,6 +55,8 @@ GONE: Final = (
     "{days} days."
 )
 
+KEPT: Final = frozenset({HANDED_OVER, "collected"})
+"""The outcomes of messages that are stored although no model was called for them alone."""
 Words: TypeAlias = Literal["shown", "private", "none"]
 """Why a message has a text here, or none: "private": another person's direct message; "none": it is
 not stored."""
@@ -404,9 +406,13 @@ def _message(
 
 
 def words_of(viewer: Viewer, one: StoredExchange, texts: Sequence[ShownText]) -> Words:
-    """Return why a message has these texts. One that names nobody is private to operators."""
+    """Return why a message has these texts. Nothing is stored of one that no model and no operator
+    answered, such as a command; another one that names nobody is private to operators."""
     if texts:
         return "shown"
+    kept = one.trace.outcome in KEPT or one.trace.kind == "answer"
+    if not (one.person or kept):
+        return "none"
     tenant = ConversationKey.of(one.trace.conversation).tenant
     source = TextSource(tenant, audience_of(one.trace.audience), frozenset({one.person} - {""}))
     readable = not viewer.is_operator or may_read_text(viewer, source).allowed

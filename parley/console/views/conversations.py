@@ -26,6 +26,7 @@ from gateway.ports.conversation_views import FoundText, ListedConversation, Show
 from gateway.ports.queues import InboxEntry
 from gateway.ports.rights import in_person, to_read
 from gateway.ports.traces import FAILED
+from gateway.text import text
 from parley.console.names import names_of, titled
 from parley.console.reading import (
     Cursor,
@@ -384,9 +385,9 @@ async def rows_of(
     texts = await views.texts_of(reader_of(viewer), messages) if messages else []
     lines: dict[tuple[str, str], LastLine] = {}
     # An answer comes after its question.
-    for text in sorted(texts, key=lambda one: one.role == "assistant"):
-        if may_read(viewer, text).allowed:
-            lines[text.conversation, text.message_id] = _line(text)
+    for one in sorted(texts, key=lambda said: said.role == "assistant"):
+        if may_read(viewer, one).allowed:
+            lines[one.conversation, one.message_id] = _line(one)
     return [
         _row(viewer, one, states.get(one.conversation, "done"), names).model_copy(
             update={"last": lines.get((one.conversation, one.message_id))}
@@ -468,10 +469,10 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         method="GET",
         path=PATH,
         allowed=to_read(Role.GUEST),
-        summary="Conversations with search, filters and archive",
+        summary=text("Conversations with search, filters and archive"),
         run=conversations,
         template="conversations.html",
-        menu="Conversations",
+        menu=text("Conversations"),
     ),
     ConsoleRoute(
         name="archive_conversations",
@@ -480,7 +481,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         allowed=in_person(Role.GUEST),
         summary="Archive conversations until their next message",
         run=archive,
-        done="The chosen conversations are in the archive until their next message.",
+        done=text("The chosen conversations are in the archive until their next message."),
         then=PATH,
     ),
     ConsoleRoute(
@@ -490,7 +491,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         allowed=in_person(Role.GUEST),
         summary="Take conversations out of the archive",
         run=take_back,
-        done="The chosen conversations are back in the list.",
+        done=text("The chosen conversations are back in the list."),
         then=PATH,
     ),
 )

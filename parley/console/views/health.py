@@ -18,6 +18,7 @@ from gateway.platforms import discover
 from gateway.ports.action import Input, Nothing, Output
 from gateway.ports.rights import in_person, to_read
 from gateway.ports.traces import Trace
+from gateway.text import text
 from parley.config import Settings
 from parley.config.sections import sqlite_file
 from parley.console.jobs import Report
@@ -301,10 +302,10 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         method="GET",
         path=PATH,
         allowed=to_read(Role.OPERATOR),
-        summary="Checks with their next step, the log of a message, a backup",
+        summary=text("Checks with their next step, the log of a message, a backup"),
         run=health,
         template="health.html",
-        menu="Health",
+        menu=text("Health"),
         example={"message": "m1"},
     ),
     ConsoleRoute(
@@ -323,7 +324,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         allowed=in_person(Role.OPERATOR),
         summary="Run the checks of the program and of the services that it uses",
         run=check,
-        done="The checks have started.",
+        done=text("The checks have started."),
         then=f"{PATH}/progress",
     ),
     ConsoleRoute(
@@ -333,7 +334,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         allowed=in_person(Role.OWNER),
         summary="Copy the databases into the folder of backups",
         run=back_up,
-        done="The backup has started.",
+        done=text("The backup has started."),
         then=f"{PATH}/progress",
     ),
 )

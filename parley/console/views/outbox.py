@@ -14,6 +14,7 @@ from gateway.ports.action import Input, Output
 from gateway.ports.queues import DeadLetter, OutboxEntry
 from gateway.ports.rights import in_person, to_read
 from gateway.ports.traces import Trace
+from gateway.text import text
 from memory.actions.call import Digits
 from parley.console.names import names_of, titled
 from parley.console.reading import PlaceOut, place_out, reader_of
@@ -212,10 +213,10 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         method="GET",
         path=PATH,
         allowed=to_read(Role.OPERATOR),
-        summary="Answers that wait, and answers that could not be delivered",
+        summary=text("Answers that wait, and answers that could not be delivered"),
         run=outbox,
         template="outbox.html",
-        menu="Outbox",
+        menu=text("Outbox"),
     ),
     ConsoleRoute(
         name="send_again",
@@ -224,7 +225,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         allowed=in_person(Role.OPERATOR),
         summary="Send undelivered answers again",
         run=send_again,
-        done="The chosen answers are queued again.",
+        done=text("The chosen answers are queued again."),
         then=PATH,
     ),
 )

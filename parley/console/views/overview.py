@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
 from datetime import datetime, timedelta
-from typing import Final, Literal, TypeVar
+from typing import Final, Literal, TypeAlias, TypeVar, get_args
 from urllib.parse import quote, urlencode
 
 from pydantic import Field
@@ -16,11 +16,12 @@ from gateway.ports.queues import Backlog
 from gateway.ports.rights import to_read
 from gateway.ports.usage import UsageFilter, UsageSum
 from gateway.stores.usage import first_day
+from gateway.text import counted, text
 from parley.console.limits_in_use import BudgetUseOut, budgets_in_use
 from parley.console.names import names_of, room_key
 from parley.console.route import AnyRoute, ConsoleRoute
+from parley.console.said import SaidOrStr
 from parley.console.services import ConsoleServices
-from parley.console.text import counted
 from parley.console.today import Today, today_of
 from parley.console.viewer import Viewer
 from parley.console.views.usage import DIRECT, MAX_TEXT
@@ -34,7 +35,7 @@ SLOW: Final = timedelta(minutes=5)
 READY: Final = "ready"
 PROBLEM: Final = "problem"
 NOTE: Final = "note"
-CHECK: Final = "Check the model, the platforms and the stores"
+CHECK: Final = text("Check the model, the platforms and the stores")
 Read = TypeVar("Read")
 ACTIVE: Final = 5
 """People and rooms that the page names."""
@@ -47,6 +48,10 @@ ELSEWHERE: Final = frozenset({"quarantine", "overrides"})
 REVIEWS: Final = "/memory/reviews"
 
 
+Part: TypeAlias = Literal["today", "budgets", "active"]
+"""A part of the page that needs the store."""
+
+
 class OverviewQuery(Input):
     """The overview has no parameters."""
 
@@ -56,8 +61,8 @@ class Need(Output):
     console where `path` is set, otherwise as a command."""
 
     kind: str
-    text: str
-    step: str
+    text: SaidOrStr
+    step: SaidOrStr
     path: str = ""
     urgent: bool = False
 
@@ -112,13 +117,15 @@ class ActiveOut(Output):
 
 
 class OverviewOut(Output):
-    """The overview. `of`: the figures are of everybody, or only the viewer's own. `budgets` are
+    """The overview. `of`: the figures are of everybody, or only the viewer's own. `today` is null
+    and the lists are empty where `not_read` names them: the store cannot be read. `budgets` are
     those of which most is spent, `people` and `rooms` those that used most in the last
     `active_days` days (UTC)."""
 
     of: Literal["all", "own"]
     needs: tuple[Need, ...] = Field(max_length=4 * MOST)
-    today: Today
+    today: Today | None
+    not_read: tuple[Part, ...] = ()
     budgets: tuple[BudgetUseOut, ...] = Field(default=(), max_length=FEW_BUDGETS)
     people: tuple[ActiveOut, ...] = Field(default=(), max_length=ACTIVE)
     rooms: tuple[ActiveOut, ...] = Field(default=(), max_length=ACTIVE)
@@ -132,15 +139,21 @@ async def overview(
     viewer: Viewer, services: ConsoleServices, _params: OverviewQuery
 ) -> OverviewOut:
     """Return the overview of everybody for operators, of the viewer alone for other people."""
-    nothing = Today(since=services.gateway.clock.now(), messages=0, answered=0, failed=0, micros=0)
     today, budgets, own = await asyncio.gather(
-        _if_read(today_of(viewer, services), nothing),
-        _if_read(_budgets(viewer, services), ()),
+        _if_read(today_of(viewer, services)),
+        _if_read(_budgets(viewer, services)),
         _own(viewer, services),
     )
     if not viewer.is_operator:
-        return OverviewOut(of="own", needs=tuple(own), today=today, budgets=budgets)
-    people, rooms = await _if_read(_active(viewer, services), ((), ()))
+        return OverviewOut(
+            of="own",
+            needs=tuple(own),
+            today=today,
+            not_read=_missing(today=today, budgets=budgets),
+            budgets=budgets or (),
+        )
+    active = await _if_read(_active(viewer, services))
+    people, rooms = active or ((), ())
     platforms, parts = platform_states(services), _parts(services)
     queue, _ = await read_hot(_queue(services), None)
     states = services.storage.hot.states
@@ -164,7 +177,8 @@ async def overview(
         of="all",
         needs=tuple(sorted(needs, key=lambda need: not need.urgent)[: 4 * MOST]),
         today=today,
-        budgets=budgets,
+        not_read=_missing(today=today, budgets=budgets, active=active),
+        budgets=budgets or (),
         people=people,
         rooms=rooms,
         platforms=platforms,
@@ -173,12 +187,17 @@ async def overview(
     )
 
 
-async def _if_read(reading: Awaitable[Read], otherwise: Read) -> Read:
-    """Return what was read; `otherwise` without the store, which a need of the page names."""
+async def _if_read(reading: Awaitable[Read]) -> Read | None:
+    """Return what was read; None without the store, which a need of the page names."""
     try:
         return await reading
     except StoreUnavailable:
-        return otherwise
+        return None
+
+
+def _missing(**read: object) -> tuple[Part, ...]:
+    """Return the names of the parts that were not read."""
+    return tuple(name for name in get_args(Part) if name in read and read[name] is None)
 
 
 async def _active(viewer: Viewer, services: ConsoleServices) -> tuple[tuple[ActiveOut, ...], ...]:
@@ -248,36 +267,36 @@ async def _own(viewer: Viewer, services: ConsoleServices) -> list[Need]:
 async def _own_needs(viewer: Viewer, services: ConsoleServices) -> AsyncIterator[Need]:
     taken = await _taken_over(viewer, services) if viewer.is_operator else 0
     if taken:
-        text = counted(
-            taken,
+        said = counted(
             "You answer one conversation instead of the assistant.",
-            "You answer {number} conversations instead of the assistant.",
+            "You answer {count} conversations instead of the assistant.",
+            count=taken,
         )
         path = "/conversations?state=handed_over"
-        yield Need(kind="taken over", text=text, step="Answer, or give them back", path=path)
+        yield Need(kind="taken over", text=said, step=text("Answer, or give them back"), path=path)
     if services.memory.memory is None:
         return
     handle = await services.memory_of(viewer)
     waiting = await handle.review.waiting(MOST)
     if waiting:
-        text = counted(
-            len(waiting),
+        said = counted(
             "One memory waits for your decision.",
-            "{number} memories wait for your decision.",
+            "{count} memories wait for your decision.",
+            count=len(waiting),
         )
-        yield Need(kind="memories", text=text, step="Decide", path=REVIEWS)
+        yield Need(kind="memories", text=said, step=text("Decide"), path=REVIEWS)
     if not viewer.is_operator:
         return
     known = await services.storage.memory.counts.projects(viewer.tenant, MOST)
     others = [one for one in known if one.waiting and one.id != handle.access.project]
     if others:
-        text = counted(
-            sum(one.waiting for one in others),
+        said = counted(
             "One proposal for a project waits for an operator.",
-            "{number} proposals for projects wait for an operator.",
+            "{count} proposals for projects wait for an operator.",
+            count=sum(one.waiting for one in others),
         )
         path = f"{REVIEWS}?project={quote(others[0].id, safe='')}"
-        yield Need(kind="memories", text=text, step="Decide", path=path)
+        yield Need(kind="memories", text=said, step=text("Decide"), path=path)
 
 
 async def _taken_over(viewer: Viewer, services: ConsoleServices) -> int:
@@ -401,61 +420,64 @@ def _of_part(one: PartCondition) -> Need:
 
 def _need(kind: str, name: str, state: str, problem: str, step: str) -> Need:
     """Return what a part needs: its next step, or else the checks."""
-    text = f"{name} is {state}" + (f": {problem}" if problem else ".")
+    said = f"{name} is {state}" + (f": {problem}" if problem else ".")
     if state in (PROBLEM, MISSING):
-        text = f"{problem[0].upper()}{problem[1:].removesuffix('.')}."
+        said = f"{problem[0].upper()}{problem[1:].removesuffix('.')}."
     if step:
-        return Need(kind=kind, text=text, step=step, urgent=True)
-    return Need(kind=kind, text=text, step=CHECK, path="/health", urgent=True)
+        return Need(kind=kind, text=said, step=step, urgent=True)
+    return Need(kind=kind, text=said, step=CHECK, path="/health", urgent=True)
 
 
 def _of_queue(queue: Queue, now: datetime) -> Iterator[Need]:
     if queue.oldest_event and now - queue.oldest_event > SLOW:
-        text = counted(
-            queue.events,
+        said = counted(
             "One message has waited for an answer for more than 5 minutes.",
-            "{number} messages wait, the first one for more than 5 minutes.",
+            "{count} messages wait, the first one for more than 5 minutes.",
+            count=queue.events,
         )
-        yield Need(kind="slow", text=text, step=CHECK, path="/health", urgent=True)
+        yield Need(kind="slow", text=said, step=CHECK, path="/health", urgent=True)
     if queue.oldest_send and now - queue.oldest_send > SLOW:
-        text = counted(
-            queue.sends,
+        said = counted(
             "One answer has waited to be sent for more than 5 minutes.",
-            "{number} answers wait to be sent, the first one for more than 5 minutes.",
+            "{count} answers wait to be sent, the first one for more than 5 minutes.",
+            count=queue.sends,
         )
-        yield Need(kind="slow", text=text, step=CHECK, path="/health", urgent=True)
+        yield Need(kind="slow", text=said, step=CHECK, path="/health", urgent=True)
     if queue.dead:
-        text = counted(
-            queue.dead, "One answer was not delivered.", "{number} answers were not delivered."
+        said = counted(
+            "One answer was not delivered.", "{count} answers were not delivered.", count=queue.dead
         )
-        step = "See why, and send it again"
-        yield Need(kind="not delivered", text=text, step=step, path="/outbox", urgent=True)
+        step = text("See why, and send it again")
+        yield Need(kind="not delivered", text=said, step=step, path="/outbox", urgent=True)
     if queue.quarantined:
-        text = counted(
-            queue.quarantined,
+        said = counted(
             "One message is set aside because it crashed the program repeatedly.",
-            "{number} messages are set aside because they crashed the program repeatedly.",
+            "{count} messages are set aside because they crashed the program repeatedly.",
+            count=queue.quarantined,
         )
-        yield Need(kind="set aside", text=text, step="Run `parley quarantine list`", urgent=True)
+        yield Need(
+            kind="set aside", text=said, step=text("Run `parley quarantine list`"), urgent=True
+        )
 
 
 def _of_overrides(services: ConsoleServices) -> Iterator[Need]:
     if problem := services.configuration.problem:
-        step = "Correct the configuration"
+        step = text("Correct the configuration")
         yield Need(kind="configuration", text=f"{problem}.", step=step, path="/configuration")
 
 
-def _of_identities(text: str) -> Need:
-    return Need(kind="accounts", text=text, step="Ask the person before you join anything")
+def _of_identities(conflict: str) -> Need:
+    step = text("Ask the person before you join anything")
+    return Need(kind="accounts", text=conflict, step=step)
 
 
 def _of_requests(number: int) -> Need:
-    text = counted(
-        number,
+    said = counted(
         "One person asks for permission to write.",
-        "{number} people ask for permission to write.",
+        "{count} people ask for permission to write.",
+        count=number,
     )
-    return Need(kind="access", text=text, step="Decide on the page Access", path="/access")
+    return Need(kind="access", text=said, step=text("Decide on the page Access"), path="/access")
 
 
 ROUTES: Final[tuple[AnyRoute, ...]] = (
@@ -464,9 +486,9 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         method="GET",
         path="/overview",
         allowed=to_read(Role.GUEST),
-        summary="What needs attention, today's figures, the state of the parts",
+        summary=text("What needs attention, today's figures, the state of the parts"),
         run=overview,
         template="overview.html",
-        menu="Overview",
+        menu=text("Overview"),
     ),
 )

@@ -17,6 +17,7 @@ from gateway.platforms import installed
 from gateway.ports import ModelMessage, ModelRequest, TextBlock, ToolCall, ToolOutcome
 from gateway.ports.action import Input, Output
 from gateway.ports.rights import in_person
+from gateway.text import text
 from memory.actions.call import Digits
 from parley.console.playgrounds import (
     MOST_MESSAGES,
@@ -369,10 +370,10 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         method="GET",
         path=PATH,
         allowed=in_person(Role.OPERATOR),
-        summary="Try a message as somebody else, without storing or sending anything",
+        summary=text("Try a message as somebody else, without storing or sending anything"),
         run=playground,
         template="playground.html",
-        menu="Playground",
+        menu=text("Playground"),
     ),
     ConsoleRoute(
         name="ask_playground",
@@ -381,7 +382,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         allowed=in_person(Role.OPERATOR),
         summary="Ask the assistant in a playground",
         run=ask,
-        done="The assistant answers below, as if the message had come from the platform.",
+        done=text("The assistant answers below, as if the message had come from the platform."),
         then=PATH,
         example={"text": "hello"},
     ),
@@ -392,7 +393,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         allowed=in_person(Role.OPERATOR),
         summary="Stop the answer in a playground",
         run=stop_answer,
-        done="The answer was stopped.",
+        done=text("The answer was stopped."),
         then=PATH,
     ),
     ConsoleRoute(
@@ -402,7 +403,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         allowed=in_person(Role.OPERATOR),
         summary="End a playground and forget everything of it",
         run=end,
-        done="The playground has ended. Nothing of it is stored.",
+        done=text("The playground has ended. Nothing of it is stored."),
         then=PATH,
     ),
 )

@@ -21,6 +21,7 @@ from gateway.ports.traces import Trace
 from gateway.ports.unit_of_work import CompletedTurn
 from gateway.render import address, render_off_loop
 from gateway.stores.takeovers import MAX_NAME, Takeover
+from gateway.text import text
 from parley.console.reading import audience_of, reader_of
 from parley.console.route import AnyRoute, ConsoleRoute, Done, ItemParams
 from parley.console.services import ConsoleServices
@@ -232,7 +233,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         allowed=in_person(Role.OPERATOR),
         summary="Answer a conversation instead of the assistant",
         run=take_over,
-        done="You answer this conversation now. A message informs the people there.",
+        done=text("You answer this conversation now. A message informs the people there."),
         then=ONE,
     ),
     ConsoleRoute(
@@ -242,7 +243,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         allowed=in_person(Role.OPERATOR),
         summary="Answer in a conversation that you took over",
         run=answer,
-        done="Your answer is queued.",
+        done=text("Your answer is queued."),
         then=ONE,
         example={"text": "hello"},
     ),
@@ -253,7 +254,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         allowed=in_person(Role.OPERATOR),
         summary="Give a conversation back to the assistant",
         run=give_back,
-        done="The assistant answers this conversation again.",
+        done=text("The assistant answers this conversation again."),
         then=ONE,
     ),
 )

@@ -18,6 +18,7 @@ from gateway.ports.rights import to_read
 from gateway.ports.usage import LATENCIES, UsageFilter, UsageKey, UsageSum
 from gateway.stores.usage import MAX_DAYS, first_day
 from gateway.stores.usage_days import quantile
+from gateway.text import text
 from memory.actions.call import Digits
 from parley.console.limits_in_use import (
     MAX_BUDGETS,
@@ -316,10 +317,10 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         method="GET",
         path=PATH,
         allowed=to_read(Role.GUEST),
-        summary="Cost, tokens, answer times and errors; limits and budgets in use",
+        summary=text("Cost, tokens, answer times and errors; limits and budgets in use"),
         run=usage,
         template="usage.html",
-        menu="Usage",
+        menu=text("Usage"),
         example={"days": "7", "by": "model"},
     ),
     ConsoleRoute(

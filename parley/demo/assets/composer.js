@@ -37,8 +37,12 @@ export function begin(kind, message) {
   about = kind && { kind, message };
   $("about").hidden = !kind;
   if (kind) {
-    const verb = { reply: "Replying to", thread: "In the thread of", edit: "Editing" }[kind];
-    $("about-text").textContent = `${verb}: ${(message.text || "a file").slice(0, 70)}`;
+    const beginning = (message.text || say("a file")).slice(0, 70);
+    $("about-text").textContent = {
+      reply: say("Replying to: {text}", { text: beginning }),
+      thread: say("In the thread of: {text}", { text: beginning }),
+      edit: say("Editing: {text}", { text: beginning }),
+    }[kind];
     text.value = kind === "edit" ? message.text : text.value;
     text.focus();
   }
@@ -49,10 +53,10 @@ export function begin(kind, message) {
 export function roomChanged(state) {
   begin(null);
   $("mention-chip").hidden = state.room === "direct";
-  $("mention-name").textContent = `@${state.assistant}`;
+  $("mention-name").textContent = say("Mention {name}", { name: `@${state.assistant}` });
   text.placeholder = state.room === "direct"
-    ? `Message ${state.assistant} as ${state.person}`
-    : `Message the room as ${state.person}`;
+    ? say("Message {assistant} as {person}", { assistant: state.assistant, person: state.person })
+    : say("Message the room as {person}", { person: state.person });
 }
 
 export function problem(message) {
@@ -108,7 +112,7 @@ function action(state, written) {
 async function attach(chosen) {
   for (const file of chosen.slice(0, 4 - files.length)) {
     if (file.size > MAX_FILE) {
-      problem(`${file.name} is larger than 2 MB.`);
+      problem(say("{name} is larger than {size}.", { name: file.name, size: "2 MB" }));
       continue;
     }
     files.push({ name: file.name, mime: file.type || "application/octet-stream", data: await base64(file) });
@@ -129,11 +133,11 @@ function base64(file) {
 function drawFiles() {
   $("attached").hidden = !files.length;
   $("attached").replaceChildren(...files.map((file, index) => {
-    const drop = button("Remove", () => {
+    const drop = button(say("Remove"), () => {
       files.splice(index, 1);
       drawFiles();
     });
-    drop.setAttribute("aria-label", `Remove ${file.name}`);
+    drop.setAttribute("aria-label", say("Remove {name}", { name: file.name }));
     return make("li", "", `${file.name} `, drop);
   }));
 }

@@ -12,6 +12,11 @@ export function make(tag, className = "", ...children) {
   return element;
 }
 
+/** The nodes of a sentence whose holes elements take. */
+export function around(sentence, elements) {
+  return sentence.split(/\{([a-z_]+)\}/).map((piece, place) => (place % 2 ? elements[piece] : piece));
+}
+
 /** A button that never submits. */
 export function button(label, onClick, className = "") {
   const element = make("button", className, label);
@@ -34,10 +39,10 @@ export async function act(state, action) {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ ...place, ...action }),
-  }).catch(() => { throw new Error("The demo has ended. Start it again with parley demo, or in a checkout with make demo."); });
+  }).catch(() => { throw new Error(say("The demo has ended. Start it again with parley demo, or in a checkout with make demo.")); });
   const body = await response.json().catch(() => ({}));
   if (!response.ok) {
-    throw new Error(body.error || `Refused (${response.status}).`);
+    throw new Error(body.error || say("Refused ({status}).", { status: String(response.status) }));
   }
   return body;
 }

@@ -6,9 +6,9 @@ import { clearMessages, drawMessages } from "./messages.js";
 import { drawDecisions, drawRequests } from "./why.js";
 
 const KINDS = {
-  direct: ["Direct message", ": every message is addressed to the assistant"],
-  private: ["Private room", ": only its members can read it"],
-  public: ["Public room", ": the assistant answers when it is mentioned"],
+  direct: [say("Direct message"), say("every message is addressed to the assistant")],
+  private: [say("Private room"), say("only its members can read it")],
+  public: [say("Public room"), say("the assistant answers when it is mentioned")],
 };
 const state = {
   platform: "", room: "direct", person: "", selected: "", assistant: "Parley",
@@ -64,9 +64,9 @@ function go(platform, room, person = state.person) {
   $("room-mark").className = `mark ${platform}`;
   $("room-mark").textContent = found.title[0];
   $("room-title").textContent = entry.kind === "direct" ? state.assistant : entry.parent ? entry.title : roomName(entry);
-  const [kind, meaning] = entry.parent ? [`Thread in ${roomName({ title: entry.parent })}`, ""] : KINDS[entry.kind];
-  $("room-about").replaceChildren(`${found.title} · ${kind}`, make("span", "long", meaning));
-  document.title = `${found.title} · Parley demo`;
+  const [kind, meaning] = entry.parent ? [say("Thread in {room}", { room: roomName({ title: entry.parent }) }), ""] : KINDS[entry.kind];
+  $("room-about").replaceChildren(`${found.title} · ${kind}`, make("span", "long", meaning && `: ${meaning}`));
+  document.title = `${found.title} · ${say("Parley demo")}`;
   history.replaceState(null, "", `#${new URLSearchParams({ platform, room: entry.key, person })}`);
   drawPlaces();
   roomChanged(state);
@@ -84,7 +84,7 @@ function listen() {
   view = { messages: [], traces: [], calls: [] };
   stream = new EventSource(`/demo/api/events?${query(state)}`);
   stream.addEventListener("open", () => { $("state").textContent = ""; });
-  stream.addEventListener("error", () => { $("state").textContent = "Reconnecting …"; });
+  stream.addEventListener("error", () => { $("state").textContent = say("Reconnecting …"); });
   stream.addEventListener("message", (event) => {
     view = JSON.parse(event.data);
     draw();
@@ -110,9 +110,9 @@ function drawRoom(platform, room) {
     go(platform.id, room.key);
     showTab("room");
   });
-  link.append(make("span", "sign", room.parent ? "↳" : sign), room.title);
+  link.append(make("span", "sign", room.parent ? "↳" : sign), room.kind === "direct" ? say("Direct message") : room.title);
   if (room.kind === "private" && !room.parent) {
-    link.append(make("small", "", "private"));
+    link.append(make("small", "", say("private")));
   }
   const here = platform.id === state.platform && room.key === state.room;
   if (here) {
@@ -120,7 +120,7 @@ function drawRoom(platform, room) {
   }
   const item = make("li", room.parent ? "child" : "", link);
   if (here && room.kind !== "direct" && !room.parent) {
-    const open = button("+ Thread", () => openThread(platform, room), "open-thread");
+    const open = button(say("+ Thread"), () => openThread(platform, room), "open-thread");
     item.append(open);
   }
   return item;
@@ -128,7 +128,7 @@ function drawRoom(platform, room) {
 
 async function openThread(platform, room) {
   const number = platform.rooms.filter((one) => one.parent === room.key).length + 1;
-  const opened = await attempt({ do: "thread", title: `Thread ${number}` });
+  const opened = await attempt({ do: "thread", title: say("Thread {number}", { number }) });
   if (opened) {
     await loadWorld();
     go(platform.id, opened.room);
@@ -195,7 +195,7 @@ function listenForFaults() {
     if (kind) {
       $("faults").open = false;
       if (await attempt({ do: "fault", kind })) {
-        $("state").textContent = kind === "disconnect" ? "Connections closed" : "The fault applies to the next message";
+        $("state").textContent = kind === "disconnect" ? say("Connections closed") : say("The fault applies to the next message");
       }
     }
   });

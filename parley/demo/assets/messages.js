@@ -1,7 +1,7 @@
 // The conversation in the middle, in the look of its platform.
 
 import { fragment } from "./richtext.js";
-import { $, button, make, query } from "./dom.js";
+import { $, around, button, make, query } from "./dom.js";
 
 const log = $("log");
 // Discord's nested points; the page's policy takes classes, no styles in the markup.
@@ -57,8 +57,8 @@ export function clearMessages() {
 
 function emptyText(state) {
   return state.room === "direct"
-    ? `Nothing here yet. Write to ${state.assistant} as ${state.person}: in a direct message, every message is addressed to it.`
-    : `Nothing here yet. ${state.assistant} answers here when it is mentioned, and does not store other messages.`;
+    ? say("Nothing here yet. Write to {assistant} as {person}: in a direct message, every message is addressed to it.", { assistant: state.assistant, person: state.person })
+    : say("Nothing here yet. {assistant} answers here when it is mentioned, and does not store other messages.", { assistant: state.assistant });
 }
 
 function draw(state, message, byId, follows, on) {
@@ -74,15 +74,24 @@ function draw(state, message, byId, follows, on) {
   avatar.setAttribute("aria-hidden", "true");
   const head = make("p", "head", make("b", "name", name));
   if (message.by_bot) {
-    head.append(make("span", "badge", state.platform === "slack" || state.platform === "discord" ? "APP" : "bot"));
+    head.append(make("span", "badge", state.platform === "slack" || state.platform === "discord" ? "APP" : say("bot")));
+  }
+  const time = make("time", "at", new Date(1000 * message.at).toLocaleTimeString(page_locale, { hour: "2-digit", minute: "2-digit" }));
+  time.dateTime = new Date(1000 * message.at).toISOString();
+  const bubble = state.platform === "telegram" || state.platform === "whatsapp";
+  if (!bubble) {
+    head.append(time);
   }
   const body = make("div", "body", head);
   const quoted = message.reply_to && byId.get(message.reply_to);
   if (quoted && quoted.id !== message.root) {
     const whose = quoted.by_bot ? state.assistant : quoted.author;
-    body.append(make("p", "quoted", make("b", "", whose), ` ${(quoted.text || "a file").slice(0, 90)}`));
+    body.append(make("p", "quoted", make("b", "", whose), ` ${(quoted.text || say("a file")).slice(0, 90)}`));
   }
   body.append(drawContent(message), ...drawExtras(state, message, on));
+  if (bubble) {
+    body.insertBefore(time, body.querySelector(".buttons"));
+  }
   item.append(avatar, body, drawTools(state, message, mine, on));
   item.addEventListener("click", (event) => {
     if (!event.target.closest("a, button, input, summary") && !getSelection().toString()) {
@@ -92,9 +101,13 @@ function draw(state, message, byId, follows, on) {
   return item;
 }
 
+// What a person did with a command or a button.
+const DONE = { used: say("{person} used {what}"), pressed: say("{person} pressed {what}") };
+
 /** A command or a press: what was typed stays visible above what came of it. */
 function drawInteraction(interaction) {
-  const item = make("li", `interaction${interaction.root ? " inside" : ""}`, make("b", "", interaction.author), ` ${interaction.interaction} `, make("code", "", interaction.text));
+  const holes = { person: make("b", "", interaction.author), what: make("code", "", interaction.text) };
+  const item = make("li", `interaction${interaction.root ? " inside" : ""}`, ...around(DONE[interaction.interaction], holes));
   item.dataset.id = interaction.id;
   return item;
 }
@@ -102,7 +115,7 @@ function drawInteraction(interaction) {
 function drawContent(message) {
   const content = make("div", "content");
   if (message.deleted) {
-    content.append(make("i", "", "deleted"));
+    content.append(make("i", "", say("deleted")));
   } else if (message.html) {
     content.append(fragment(message.html.replace(INDENT, '<div class="item indent-$1">')));
     content.querySelectorAll("code").forEach(trim);
@@ -114,7 +127,7 @@ function drawContent(message) {
     content.append(message.text);
   }
   if (message.edited && !message.deleted) {
-    content.append(make("span", "edited", " (edited)"));
+    content.append(make("span", "edited", ` ${say("(edited)")}`));
   }
   return content;
 }
@@ -142,7 +155,7 @@ function endLine(block) {
 function drawExtras(state, message, on) {
   const extras = [];
   if (message.private) {
-    extras.push(make("p", "private", "Only visible to this person"));
+    extras.push(make("p", "private", say("Only visible to this person")));
   }
   if (message.files.length && !message.deleted) {
     extras.push(make("ul", "files", ...message.files.map((file, index) => drawFile(state, message, file, index))));
@@ -151,7 +164,7 @@ function drawExtras(state, message, on) {
     extras.push(make("ul", "reactions", ...message.reactions.map(({ emoji, people }) => {
       const chip = make("li", "", `${emoji} ${people.length}`);
       chip.title = people.join(", ");
-      chip.setAttribute("aria-label", `${emoji} from ${people.join(", ")}`);
+      chip.setAttribute("aria-label", say("{emoji} from {people}", { emoji, people: people.join(", ") }));
       return chip;
     })));
   }
@@ -163,8 +176,9 @@ function drawExtras(state, message, on) {
 }
 
 function sizeOf(bytes) {
-  const [unit, by] = bytes < 1_000 ? ["bytes", 1] : bytes < 1_000_000 ? ["kB", 1_000] : ["MB", 1_000_000];
-  return `${(bytes / by).toFixed(by > 1 ? 1 : 0)} ${unit}`;
+  const [unit, by] = bytes < 1_000 ? [say("bytes"), 1] : bytes < 1_000_000 ? ["kB", 1_000] : ["MB", 1_000_000];
+  const digits = by > 1 ? 1 : 0;
+  return `${(bytes / by).toLocaleString(page_locale, { minimumFractionDigits: digits, maximumFractionDigits: digits })} ${unit}`;
 }
 
 function drawFile(state, message, file, index) {
@@ -185,23 +199,23 @@ function drawFile(state, message, file, index) {
 function drawTools(state, message, mine, on) {
   const tools = make("div", "tools");
   tools.setAttribute("role", "group");
-  tools.setAttribute("aria-label", "Actions for this message");
+  tools.setAttribute("aria-label", say("Actions for this message"));
   if (!message.deleted) {
     if (state.threadsUnderMessages && state.room !== "direct") {
-      tools.append(button("Thread", () => on.begin("thread", message)));
+      tools.append(button(say("Thread"), () => on.begin("thread", message)));
     } else {
-      tools.append(button("Reply", () => on.begin("reply", message)));
+      tools.append(button(say("Reply"), () => on.begin("reply", message)));
     }
     const like = button("👍", () => on.react(message, "👍"));
-    like.setAttribute("aria-label", "React with thumbs up");
+    like.setAttribute("aria-label", say("React with thumbs up"));
     tools.append(like);
     if (mine) {
       tools.append(
-        button("Edit", () => on.begin("edit", message)),
-        button("Delete", () => on.remove(message)),
+        button(say("Edit"), () => on.begin("edit", message)),
+        button(say("Delete"), () => on.remove(message)),
       );
     }
   }
-  tools.append(button("Why?", () => on.why(message)));
+  tools.append(button(say("Why?"), () => on.why(message)));
   return tools;
 }

@@ -3,12 +3,13 @@
 import { $, make } from "./dom.js";
 
 const WORDS = {
-  invocation: "Addressed to the assistant?", identity: "Identity", loop_guard: "Loop of two bots?",
-  loop: "Loop of two bots?", access: "Access", limits: "Within the limits?",
-  budget: "Within the budget?", context: "Earlier messages", attachments: "Files",
-  model: "Model", tool: "Tool", response_filter: "Free of secrets?", render: "Rendering",
-  memory: "Memory", recall: "Recall", task: "Task", "context blocks": "Blocks of the prompt", save: "Storage", queue: "Order", confirmation: "Confirmation",
+  invocation: say("Addressed to the assistant?"), identity: say("Identity"), loop_guard: say("Loop of two bots?"),
+  loop: say("Loop of two bots?"), access: say("Access"), limits: say("Within the limits?"),
+  budget: say("Within the budget?"), context: say("Earlier messages"), attachments: say("Files"),
+  model: say("Model"), tool: say("Tool"), response_filter: say("Free of secrets?"), render: say("Rendering"),
+  memory: say("Memory"), recall: say("Recall"), task: say("Task"), thread: say("Thread"), "context blocks": say("Blocks of the prompt"), save: say("Storage"), queue: say("Order"), confirmation: say("Confirmation"),
 };
+const VERDICTS = { skipped: say("skipped"), yes: say("yes"), no: say("no") };
 let openCalls = new Set();
 
 /** The decisions about the selected message, or else the latest ones of this room. */
@@ -17,10 +18,10 @@ export function drawDecisions(state, view) {
   const traces = chosen.length ? chosen : view.traces.filter((trace) => trace.here);
   const children = [];
   if (state.selected && !chosen.length) {
-    children.push(make("p", "note", "There is no decision about this message (yet). The latest decisions in this conversation:"));
+    children.push(make("p", "note", say("There is no decision about this message (yet). The latest decisions in this conversation:")));
   }
   if (!traces.length) {
-    children.push(make("p", "note", "Write a message: every decision about it appears here, with its reason."));
+    children.push(make("p", "note", say("Write a message: every decision about it appears here, with its reason.")));
   }
   children.push(...traces.slice(0, chosen.length ? 4 : 12).map((trace, index) => drawTrace(trace, index === 0, view)));
   replaceIfChanged($("decisions"), children);
@@ -58,7 +59,7 @@ function drawTrace(trace, open, view) {
   box.open = open;
   const outcome = make("span", `outcome ${tone(trace.outcome)}`, trace.outcome.replaceAll("_", " "));
   const title = asked?.text ? `“${asked.text.replace(/\s+/g, " ").slice(0, 60)}”` : `a ${trace.kind}`;
-  box.append(make("summary", "", outcome, make("span", "asked", title), make("small", "", `${trace.milliseconds} ms`)));
+  box.append(make("summary", "", outcome, make("span", "asked", title), make("small", "", `${trace.milliseconds.toLocaleString(page_locale)} ms`)));
   box.append(make("ol", "steps", ...trace.decisions.map(drawDecision)));
   box.append(make("p", "trace-id", `${trace.kind} `, make("code", "", trace.message_id)));
   return box;
@@ -67,12 +68,12 @@ function drawTrace(trace, open, view) {
 function drawDecision(decision) {
   const kind = decision.skipped ? "skipped" : decision.allowed ? "yes" : "no";
   const step = make("li", kind);
-  const verdict = make("span", "visually-hidden", `${kind}: `);
+  const verdict = make("span", "visually-hidden", `${VERDICTS[kind]}: `);
   step.append(
     make("p", "", verdict, make("b", "", words(decision)), " ", make("code", "", decision.reason)),
   );
   if (decision.skipped) {
-    step.append(make("p", "detail", `Skipped: ${decision.skipped}`));
+    step.append(make("p", "detail", say("Skipped: {reason}", { reason: decision.skipped })));
   } else if (decision.detail) {
     step.append(make("p", "detail", decision.detail));
   }
@@ -97,15 +98,15 @@ export function drawRequests(view) {
     const box = make("details", "call");
     box.open = openCalls.has(key);
     box.addEventListener("toggle", () => (box.open ? openCalls.add(key) : openCalls.delete(key)));
-    const status = make("span", `status ${call.status < 300 ? "good" : "bad"}`, String(call.status || "closed"));
+    const status = make("span", `status ${call.status < 300 ? "good" : "bad"}`, String(call.status || say("closed")));
     box.append(make("summary", "", status, make("code", "", call.method)));
-    const body = make("pre", "", call.body === "{}" ? "no body" : call.body);
+    const body = make("pre", "", call.body === "{}" ? say("no body") : call.body);
     body.tabIndex = 0;
     box.append(body);
     return box;
   });
   if (!children.length) {
-    children.push(make("p", "note", "The requests of the client library to the platform appear here, unchanged."));
+    children.push(make("p", "note", say("The requests of the client library to the platform appear here, unchanged.")));
   }
   if (openCalls.size > 100) {
     openCalls = new Set();

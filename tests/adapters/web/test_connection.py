@@ -88,6 +88,39 @@ async def test_the_typing_indicator_ends_with_the_answer(adapter: WebAdapter) ->
     assert conversation.typing_until == 0.0
 
 
+async def test_a_message_is_awaited_until_it_has_ended(adapter: WebAdapter) -> None:
+    conversation = adapter.chats.conversations.of(ADA)
+    first, second = "first-message", "second-message"
+    for one in (first, second):
+        await adapter.chats.act(ADA, {"type": "message", "id": one, "text": "hello"})
+    assert conversation.is_writing(0.0)
+    await adapter.send(answer(ADA, "<p>Hi</p>", reply_to_id=first))
+    assert list(conversation.awaited) == [second]
+    await adapter.ended(PLACE, (second,))
+    assert not conversation.is_writing(0.0)
+    await adapter.chats.act(ADA, {"type": "message", "id": second, "text": "hello"})
+    assert not conversation.is_writing(0.0), "it was sent again, and has ended"
+
+
+async def test_nobody_waits_for_a_message_that_is_not_accepted(adapter: WebAdapter) -> None:
+    adapter.chats.sink = Inbox(fail=StoreUnavailable("down"))
+    with pytest.raises(StoreUnavailable):
+        await adapter.chats.act(ADA, {"type": "message", "id": ID, "text": "hello"})
+    assert not adapter.chats.conversations.of(ADA).is_writing(0.0)
+
+
+async def test_a_refused_question_can_be_asked_again_at_once(adapter: WebAdapter) -> None:
+    conversation = adapter.chats.conversations.of(ADA)
+    await adapter.chats.act(ADA, {"type": "message", "id": ID, "text": "hello"})
+    await adapter.send(answer(ADA, "<p>Hi</p>", reply_to_id=ID))
+    again = {"type": "regenerate", "id": "second-message", "message_id": ID}
+    await adapter.chats.act(ADA, again)
+    assert conversation.is_writing(0.0)
+    await adapter.ended(PLACE, ("second-message",))
+    assert not conversation.is_writing(0.0)
+    await adapter.chats.act(ADA, {**again, "id": "third-message"})
+
+
 async def test_blocks_other_places_and_huge_answers_are_refused(adapter: WebAdapter) -> None:
     elsewhere = Place("web", "main", "C012", Audience.PUBLIC_ROOM)
     for outbound in (

@@ -128,7 +128,7 @@ def small(shot: bytes, height: int) -> bytes:
     return packed.getvalue()
 
 
-async def _belongs(_: PlatformMembership, _person: str, _project: str) -> MembershipStatus:
+async def belongs(_: PlatformMembership, _person: str, _project: str) -> MembershipStatus:
     """Confirm every membership: the web page has no list of members to ask."""
     return MembershipStatus.MEMBER
 
@@ -140,7 +140,7 @@ async def main(folder: Path, every: bool) -> None:
     access = {"owners": ["web:oona"], "operators": ["web:olga"], "allowed_users": served}
     budgets = {"user_per_day": 2, "workspace_per_month": 60}
     async with AsyncExitStack() as stack:
-        stack.enter_context(patch.object(PlatformMembership, "belongs", _belongs))
+        stack.enter_context(patch.object(PlatformMembership, "belongs", belongs))
         data = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         await stack.enter_async_context(launched())
         settings = console_settings(

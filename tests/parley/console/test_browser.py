@@ -49,7 +49,7 @@ async def test_every_page_is_accessible_and_fits(console: Console) -> None:
 
 async def check(page: Page, console: Console, route: AnyRoute) -> None:
     await page.goto(at(console, route.path))
-    await expect(page.locator(".menu a[aria-current]")).to_have_text(route.menu)
+    await expect(page.locator(".menu a[aria-current]")).to_have_text(str(route.menu))
     await check_views(page)
 
 

@@ -6,7 +6,7 @@ from parley.console.routes import ROUTES
 from parley.console.security import NOTICE
 from tests.parley.console.kit import OPERATOR, OWNER, PERSON, Console
 
-SENTENCES = [route.done for route in ROUTES if route.done]
+SENTENCES = [str(route.done) for route in ROUTES if route.done]
 
 
 async def test_no_address_shows_the_sentence_of_an_action(console: Console) -> None:
@@ -15,9 +15,9 @@ async def test_no_address_shows_the_sentence_of_an_action(console: Console) -> N
         if not route.done:
             continue
         page = route.then.replace("{id}", "x")
-        for query in (f"done={route.name}", f"notice={route.done}", f"said={route.done}"):
+        for query in (f"done={route.name}", f"notice={route.done!s}", f"said={route.done!s}"):
             text = (await olga.get(f"{page}?{query}")).text
-            assert route.done not in text, (route.name, query)
+            assert str(route.done) not in text, (route.name, query)
     assert "The approval is revoked" not in (await olga.get("/access?done=revoke_approval")).text
 
 

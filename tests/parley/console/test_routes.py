@@ -141,7 +141,7 @@ def test_a_route_is_complete(route: AnyRoute) -> None:
     assert re.fullmatch(r"[a-z][a-z_]*", route.name)
     assert re.fullmatch(r"(/[a-z-]+|/\{id\})+(\.csv)?", route.path)
     assert route.summary
-    assert not route.summary.endswith(".")
+    assert not str(route.summary).endswith(".")
     assert issubclass(route.params, Input)
     assert ("{id}" in route.path) == issubclass(route.params, ItemParams)
     assert not route.template or (TEMPLATES / route.template).is_file()

@@ -49,7 +49,7 @@ def test_a_decision_has_the_time_of_its_stage() -> None:
         )
     )
     assert line.waited == 1.5
-    assert [(one.title, one.after, one.took) for one in line.steps] == [
+    assert [(str(one.title), one.after, one.took) for one in line.steps] == [
         ("Addressed to the assistant", None, None),
         ("Access", 0.4, 0.4),
         ("Prompt", 0.5, 0.1),
@@ -73,7 +73,7 @@ def test_a_decision_within_a_stage_takes_no_time_of_another() -> None:
 def test_a_failed_stage_is_named_after_its_function() -> None:
     failed = Decision("generate", False, "failed", "see the log")
     line = timeline_of(trace(failed, durations=(("stage", "generate", 0, 100, "failed"),)))
-    assert [(one.title, one.took) for one in line.steps] == [("Generate", 0.1)]
+    assert [(str(one.title), one.took) for one in line.steps] == [("Generate", 0.1)]
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_recall_has_the_rank_of_each_search() -> None:
     line = timeline_of(trace(Decision("recall", True, "recalled", "", data={"items": found})))
     (one,) = line.recalled
     assert (one.kind, one.score) == ("preference", 0.875)
-    assert [(rank.title, rank.rank) for rank in one.ranks] == [
+    assert [(str(rank.title), rank.rank) for rank in one.ranks] == [
         ("words", 2),
         ("meaning", 1),
         ("new", 3),
@@ -146,7 +146,7 @@ def test_blocks_have_budgets_and_what_was_left_out() -> None:
     (one,) = line.blocks
     assert (line.window, line.reserved) == (1000, 300)
     assert (one.tokens, one.budget, one.needed, one.more) == (10, 20, 100, 2)
-    assert [(loss.what, loss.why, loss.tokens) for loss in one.lost] == [
+    assert [(str(loss.what), str(loss.why), loss.tokens) for loss in one.lost] == [
         ("Project notes", "cut at the end of a sentence", 90)
     ]
 

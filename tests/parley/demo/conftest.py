@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import aiohttp
 import pytest
 
+from gateway.text import verbatim
 from parley.demo.api import DemoPages
 from parley.demo.world import World
 from parley.http.local_listener import LocalListener
@@ -66,7 +67,11 @@ async def _no_console() -> str:
 @pytest.fixture
 async def served(paper: PaperDemo) -> AsyncIterator[Served]:
     pages = DemoPages(
-        paper.world, paper.gateway.decisions, _no_console, assistant="Parley", model="Paper model"
+        paper.world,
+        paper.gateway.decisions,
+        _no_console,
+        assistant="Parley",
+        model=verbatim("Paper model"),
     )
     listener = LocalListener()
     listener.add_routes(pages.routes())

@@ -1,11 +1,13 @@
 """The demo's page in Chromium, over the real gateway and the four real client libraries."""
 
+import os
 from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
 from playwright.async_api import Page, expect
 
+from gateway.immutable import replace
 from parley.demo.player import Player
 from parley.demo.run import Demo, running
 from parley.demo.story import STORY
@@ -17,6 +19,7 @@ from tests.parley.demo.browser import (
     accessibility_findings,
     window,
 )
+from tests.support.pseudo_language import UNMARKED, PseudoLanguages
 
 pytestmark = IN_CHROMIUM
 
@@ -268,3 +271,27 @@ async def test_axe_finds_nothing_serious(demo: Demo, dark: bool) -> None:
             skipped = page.locator("#decisions .skipped").first
             await expect(skipped).to_contain_text("skipped: ")
             assert await accessibility_findings(page) == []
+
+
+@pytest.mark.parametrize("size", [DESKTOP, TELEPHONE])
+async def test_the_page_is_in_the_language_and_direction_of_its_reader(
+    demo: Demo, size: tuple[int, int]
+) -> None:
+    demo.app.policies.value = replace(demo.app.policies.value, languages=PseudoLanguages())
+    async with window(demo.url, size) as opened:
+        for platform in ("telegram", "slack"):
+            page = await go(opened, address(demo, platform, "general", "Ben"))
+            assert await page.evaluate("document.dir") == "rtl"
+            await write(page, "hello")
+            await expect(page.locator(".bot .content").first).to_be_visible()
+            await expect(page.locator(".person time").first).to_be_visible()
+            await expect(page.locator("#decisions .outcome").first).to_have_text("answered")
+            own = "#log .content, .quoted, .name, .badge, #platforms :is(button, h2), #people label"
+            english = "#decisions summary, #decisions .detail, .trace-id, #suggestions, #requests"
+            found = await page.evaluate(UNMARKED, f"{own}, {english}, #room-title")
+            assert [one for one in found if one not in ("Telegram ·", "Slack ·")] == []
+            assert await page.evaluate("document.documentElement.scrollWidth") <= size[0]
+            assert await accessibility_findings(page) == []
+            if folder := os.environ.get("PARLEY_SCREENSHOTS"):
+                await page.screenshot(path=f"{folder}/demo-rtl-{platform}-{size[0]}.png")
+        assert opened.complaints == []

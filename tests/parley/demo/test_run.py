@@ -14,13 +14,13 @@ from tests.support.patience import PATIENCE
 def test_without_a_key_no_model_service_is_called() -> None:
     settings = demo_settings({}, 0, Path("folder"), {"OPENAI_API_KEY": "sk-other"})
     assert settings.model.provider == "offline"
-    assert "no key" in model_label(settings)
+    assert "no key" in model_label(settings).english
 
 
 def test_with_an_anthropic_key_its_model_answers() -> None:
     settings = demo_settings({}, 0, Path("folder"), {"ANTHROPIC_API_KEY": "sk-ant-1"})
     assert settings.model.provider == "anthropic"
-    assert model_label(settings).startswith("anthropic")
+    assert model_label(settings).english.startswith("anthropic")
     assert "sk-ant-1" not in repr(settings)
 
 

@@ -189,7 +189,7 @@ async def test_a_browser_without_access_gets_a_page_that_says_how_to_get_a_link(
         for name, value in SECURITY_HEADERS.items():
             assert answer.headers[name] == value
         page = await answer.text()
-    assert "<pre>parley page</pre>" in page
+    assert '<pre dir="ltr">parley page</pre>' in page
     assert "wrong" not in page
     async with http.get(guarded.base_url + path) as answer:
         assert (answer.status, answer.content_type) == (401, "application/json")

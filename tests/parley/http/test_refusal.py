@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.text import verbatim
 from parley.http.access import Reason
 from parley.http.refusal import MAX_ACCEPT, prefers_html, refusal_body
 
@@ -51,7 +52,7 @@ def test_a_browser_gets_a_page(accept: str) -> None:
 )
 def test_everything_else_gets_json(accept: str) -> None:
     assert not prefers_html(accept)
-    body = refusal_body("token_wrong", "Get a new link.", accept)
+    body = refusal_body("token_wrong", verbatim("Get a new link."), accept)
     assert body.content_type == "application/json"
     assert json.loads(body.text) == {"error": "token_wrong", "advice": "Get a new link."}
 
@@ -63,15 +64,15 @@ def test_no_header_breaks_the_choice(accept: str) -> None:
 
 @pytest.mark.parametrize("reason", ["token_wrong", "token_missing", "forwarded_without_token"])
 def test_the_page_about_a_login_link_says_how_to_get_a_new_one(reason: str) -> None:
-    body = refusal_body(reason, "unused", BROWSER)
+    body = refusal_body(reason, verbatim("unused"), BROWSER)
     assert body.content_type == "text/html"
-    assert "<pre>parley page</pre>" in body.text
+    assert '<pre dir="ltr">parley page</pre>' in body.text
     assert "login link" in body.text
     assert "unused" not in body.text
 
 
 def test_a_used_link_is_explained() -> None:
-    text = refusal_body("token_wrong", "", BROWSER).text
+    text = refusal_body("token_wrong", verbatim(""), BROWSER).text
     assert "<h1>This login link does not work</h1>" in text
     assert "was used already, is too old, or is incomplete" in text
 
@@ -79,10 +80,10 @@ def test_a_used_link_is_explained() -> None:
 @pytest.mark.parametrize("reason", REASONS)
 def test_every_page_is_complete_without_scripts_and_styles(reason: str) -> None:
     """The content security policy of the listener allows none in the page."""
-    page = refusal_body(reason, 'Use "this" <host>.', BROWSER).text
-    assert page.startswith('<!doctype html>\n<html lang="en">')
+    page = refusal_body(reason, verbatim('Use "this" <host>.'), BROWSER).text
+    assert page.startswith('<!doctype html>\n<html lang="en" dir="ltr">')
     assert re.search(r"<title>[^<]+</title>", page)
     assert not re.search(r"<script|<style|style=|javascript:|<link|<img", page)
     assert "{" not in page
-    if "<pre>" not in page:
+    if "<pre " not in page:
         assert "Use &quot;this&quot; &lt;host&gt;." in page

@@ -26,7 +26,7 @@ from gateway.platforms import ConnectedAccount, renderer_of
 from gateway.ports import LiveStyle, LiveView, SendPace
 from gateway.stores.sqlite.hot_state import SqliteAdapterStates
 from gateway.stores.sqlite.queues import SqliteOutbox
-from parley.runtime.remote_adapter import SIGN, Sign, handlers_of, shown
+from parley.runtime.remote_adapter import ENDED_CALL, SIGN, Ended, Sign, handlers_of, shown
 from tests.support.adapter import MANIFEST, RecordingAdapter
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database, started
@@ -220,6 +220,20 @@ async def test_a_rate_limit_of_the_platform_also_applies_to_the_answer(desk: Des
     with pytest.raises(Busy):
         await desk.show()
     assert len(desk.shower.views) == 1
+
+
+async def test_the_end_of_messages_is_shown_by_the_connected_process(desk: Desk) -> None:
+    shown = list[str]()
+
+    class Ends:
+        async def ended(self, place: Place, message_ids: tuple[str, ...]) -> None:
+            shown.extend(message_ids)
+
+    connected = replace(desk.connected, ends=Ends())
+    end = handlers_of(connected, desk.deliverer, desk.state)["ended"]
+    desk.line.pacer.penalise(direct(), 30.0)
+    await end(ENDED_CALL.dump_json(Ended(direct(), ("m1", "m2"))))
+    assert shown == ["m1", "m2"]
 
 
 async def test_typing_is_not_shown_during_a_rate_limit(desk: Desk) -> None:

@@ -14,6 +14,7 @@ from gateway.people import Role
 from gateway.policy.access import SECRETS, SIDE_EFFECTS, ToolPolicy
 from gateway.ports.action import Input, Output
 from gateway.ports.rights import TokenScope, in_person, to_read
+from gateway.text import text
 from gateway.tool_spec import ToolSpec
 from gateway.turn.assemble import WEB_SEARCH
 from gateway.turn.context.task import SET_TASK
@@ -297,10 +298,10 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         method="GET",
         path=PATH,
         allowed=to_read(Role.OPERATOR),
-        summary="Roles and lists, people who ask, approved people, tools and tokens",
+        summary=text("Roles and lists, people who ask, approved people, tools and tokens"),
         run=access,
         template="access/page.html",
-        menu="Access",
+        menu=text("Access"),
     ),
     ConsoleRoute(
         name="approve_person",
@@ -309,7 +310,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         allowed=in_person(Role.OPERATOR),
         summary="Let a person who asks write to the assistant",
         run=approve,
-        done="The person may write now. They get a message within seconds.",
+        done=text("The person may write now. They get a message within seconds."),
         then=PATH,
         example={"id": "0123456789ab"},
     ),
@@ -320,7 +321,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         allowed=in_person(Role.OPERATOR),
         summary="Let the person who has this code write to the assistant",
         run=approve_code,
-        done="The person with this code may write now. They get a message within seconds.",
+        done=text("The person with this code may write now. They get a message within seconds."),
         then=PATH,
         example={"code": "ABCD-2345"},
     ),
@@ -331,7 +332,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         allowed=in_person(Role.OPERATOR),
         summary="Reject a person who asks",
         run=reject,
-        done="The person is rejected, and gets no new code for a day.",
+        done=text("The person is rejected, and gets no new code for a day."),
         then=PATH,
         example={"id": "0123456789ab"},
     ),
@@ -342,7 +343,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         allowed=in_person(Role.OPERATOR),
         summary="Revoke the approval of a person and their linked accounts",
         run=revoke,
-        done="The approval is revoked.",
+        done=text("The approval is revoked."),
         then=PATH,
         example={"person": "web:main:nobody"},
     ),
@@ -353,7 +354,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         allowed=in_person(Role.OPERATOR),
         summary="Revoke the token of a program",
         run=revoke_token,
-        done="The token is revoked.",
+        done=text("The token is revoked."),
         then=PATH,
         example={"name": "none"},
     ),

@@ -17,19 +17,22 @@ from gateway.policy.rate_limits import rules_for
 from gateway.policy.takeover_return import decide_takeover
 from gateway.ports.action import Input, Output
 from gateway.ports.rights import to_read
+from gateway.text import Text, joined, text, verbatim
 from gateway.turn.admission import known_ids, role_in, served
 from gateway.turn.services import Services
 from memory.model.scope import RequestScope, access_scope_of, project_of
 from parley.console.route import AnyRoute, ConsoleRoute
+from parley.console.said import SaidOrStr
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.access.admissions import PATH, known_tools, rule_name
+from parley.console.words import said as word
 from parley.http.api.errors import CallRefused
 
 PERSON: Final = r"^([a-z][a-z0-9_-]{0,39}:[a-z0-9_-]{1,40}:[^\s]{1,200})?$"
 Action = Literal["answer", "tool", "read_project", "write_project_notes"]
 How = Literal["mention", "reply", "plain"]
-Text = Annotated[str, StringConstraints(max_length=200, strip_whitespace=True)]
+Short = Annotated[str, StringConstraints(max_length=200, strip_whitespace=True)]
 ANOTHER_TENANT: Final = "This person belongs to another tenant in this place."
 NO_TOOL: Final = "There is no tool with this name. The page Access lists all tools."
 NO_PROJECT: Final = "Name the project, such as slack:main:T0123."
@@ -38,39 +41,57 @@ UNKNOWN_IDS: Final = (
     "have to write once."
 )
 
-TEXTS: Final[dict[str, tuple[str, str]]] = {
-    "open": ("No list refuses this person here.", "access"),
-    "trusted": ("Owners and operators need no entry on a list.", "access.owners, access.operators"),
-    "listed": ("The person is on the list of allowed people.", "access.allowed_users"),
-    "approved": ("The person is approved.", "access.admission"),
-    "user_blocked": ("The person is blocked.", "access.blocked_users"),
-    "linked_user_blocked": ("A linked account is blocked.", "access.blocked_users"),
-    "channel_blocked": ("The channel is blocked.", "access.blocked_channels"),
-    "workspace_blocked": ("The workspace is blocked.", "access.blocked_workspaces"),
-    "user_not_allowed": ("The person is not on the list.", "access.allowed_users"),
-    "channel_not_allowed": ("The channel is not on the list.", "access.allowed_channels"),
-    "workspace_not_allowed": ("The workspace is not on the list.", "access.allowed_workspaces"),
-    "not_approved": ("The person needs an approval, and has none.", "access.admission"),
-    "owners_only": ("The assistant answers only owners and operators.", "access.admission"),
+THE_ROLE: Final = text("The role is {role}.")
+FOR_ROLE: Final = text("The tool is for the role {role} and above, in: {places}.")
+NO_PLACE: Final = text("no place")
+LIMIT: Final = text("{count} for the {level}")
+LIMITS: Final = text("Questions a minute: at most {limits}.")
+
+TEXTS: Final[dict[str, tuple[Text, str]]] = {
+    "open": (text("No list refuses this person here."), "access"),
+    "trusted": (
+        text("Owners and operators need no entry on a list."),
+        "access.owners, access.operators",
+    ),
+    "listed": (text("The person is on the list of allowed people."), "access.allowed_users"),
+    "approved": (text("The person is approved."), "access.admission"),
+    "user_blocked": (text("The person is blocked."), "access.blocked_users"),
+    "linked_user_blocked": (text("A linked account is blocked."), "access.blocked_users"),
+    "channel_blocked": (text("The channel is blocked."), "access.blocked_channels"),
+    "workspace_blocked": (text("The workspace is blocked."), "access.blocked_workspaces"),
+    "user_not_allowed": (text("The person is not on the list."), "access.allowed_users"),
+    "channel_not_allowed": (text("The channel is not on the list."), "access.allowed_channels"),
+    "workspace_not_allowed": (
+        text("The workspace is not on the list."),
+        "access.allowed_workspaces",
+    ),
+    "not_approved": (text("The person needs an approval, and has none."), "access.admission"),
+    "owners_only": (text("The assistant answers only owners and operators."), "access.admission"),
     "controller_invalid": (
-        "The access controller of an extension returned no decision.",
+        text("The access controller of an extension returned no decision."),
         "extensions",
     ),
-    "controller_failed": ("The access controller of an extension failed.", "extensions"),
-    "mention": ("A mention of the assistant is a trigger.", "invocation.triggers"),
-    "direct_message": ("Direct messages are a trigger.", "invocation.triggers"),
-    "direct_messages_off": ("Direct messages are no trigger.", "invocation.triggers"),
-    "reply_to_bot": ("A reply to the assistant is a trigger.", "invocation.triggers"),
-    "all": ("Every message is a trigger here.", "invocation.triggers"),
-    "not_addressed": ("No trigger addresses the assistant.", "invocation.triggers"),
-    "taken_over": ("An operator answers this conversation.", "a takeover"),
-    "within_budget": ("The budget is not used up.", "budgets"),
-    "no_budget": ("No budget is set.", "budgets"),
-    "no_price": ("A budget is set, and the model has no price.", "budgets.prices"),
-    "user_per_day": ("The person's budget of the day is used up.", "budgets.user_per_day"),
-    "user_per_month": ("The person's budget of the month is used up.", "budgets.user_per_month"),
-    "workspace_per_day": ("The budget of the day is used up.", "budgets.workspace_per_day"),
-    "workspace_per_month": ("The budget of the month is used up.", "budgets.workspace_per_month"),
+    "controller_failed": (text("The access controller of an extension failed."), "extensions"),
+    "mention": (text("A mention of the assistant is a trigger."), "invocation.triggers"),
+    "direct_message": (text("Direct messages are a trigger."), "invocation.triggers"),
+    "direct_messages_off": (text("Direct messages are no trigger."), "invocation.triggers"),
+    "reply_to_bot": (text("A reply to the assistant is a trigger."), "invocation.triggers"),
+    "all": (text("Every message is a trigger here."), "invocation.triggers"),
+    "not_addressed": (text("No trigger addresses the assistant."), "invocation.triggers"),
+    "taken_over": (text("An operator answers this conversation."), "a takeover"),
+    "within_budget": (text("The budget is not used up."), "budgets"),
+    "no_budget": (text("No budget is set."), "budgets"),
+    "no_price": (text("A budget is set, and the model has no price."), "budgets.prices"),
+    "user_per_day": (text("The person's budget of the day is used up."), "budgets.user_per_day"),
+    "user_per_month": (
+        text("The person's budget of the month is used up."),
+        "budgets.user_per_month",
+    ),
+    "workspace_per_day": (text("The budget of the day is used up."), "budgets.workspace_per_day"),
+    "workspace_per_month": (
+        text("The budget of the month is used up."),
+        "budgets.workspace_per_month",
+    ),
 }
 """By the reason of a decision: a sentence, and the key of the configuration."""
 
@@ -82,13 +103,13 @@ class QuestionQuery(Input):
 
     person: Annotated[str, StringConstraints(pattern=PERSON)] = ""
     audience: Literal["direct", "private_room", "public_room"] = "direct"
-    channel: Text = ""
-    workspace: Text = ""
-    thread: Text = ""
+    channel: Short = ""
+    workspace: Short = ""
+    thread: Short = ""
     action: Action = "answer"
     how: How = "mention"
-    tool: Text = ""
-    project: Text = ""
+    tool: Short = ""
+    project: Short = ""
     outside: Literal["", "yes"] = ""
 
 
@@ -98,7 +119,7 @@ class AccessStepOut(Output):
     stage: str
     allowed: bool
     reason: str
-    text: str
+    text: SaidOrStr
     rule: str
 
 
@@ -110,7 +131,7 @@ class AccessAnswerOut(Output):
     allowed: bool = False
     deciding: AccessStepOut | None = None
     steps: tuple[AccessStepOut, ...] = Field(default=(), max_length=20)
-    limits: str = ""
+    limits: SaidOrStr = ""
     tools: tuple[str, ...] = Field(default=(), max_length=500)
 
 
@@ -126,7 +147,7 @@ async def question(
     place = _place(params)
     who, known = await _principal(viewer, gateway, params, place)
     steps = [
-        _step(Decision("identity", True, who.role.value), f"The role is {who.role.value}.", "")
+        _step(Decision("identity", True, who.role.value), THE_ROLE.of(role=word(who.role.value)))
     ]
     access = await served(who, place, known, gateway)
     steps.append(_step(access))
@@ -238,10 +259,11 @@ async def _tool(
     policy = gateway.policies.tools
     allowed = bool(allowed_tools((spec,), who.role, place.audience, policy))
     rule = policy.rule_for(spec)
-    audiences = ", ".join(sorted(one.value for one in rule.audiences)) or "no place"
-    text = f"The tool is for the role {rule.role.value} and above, in: {audiences}."
+    audiences = sorted(one.value for one in rule.audiences)
+    places = joined(map(verbatim, audiences), ", ") if audiences else NO_PLACE
+    said = FOR_ROLE.of(role=word(rule.role.value), places=places)
     decision = Decision("tool", allowed, "permitted" if allowed else "not_permitted")
-    return _step(decision, text, rule_name(spec, policy))
+    return _step(decision, said, rule_name(spec, policy))
 
 
 async def _project(
@@ -250,7 +272,7 @@ async def _project(
     memory = services.memory.memory
     if memory is None:
         off = Decision("memory", False, "memory_off")
-        return _step(off, "Memory is off.", "memory.enabled")
+        return _step(off, text("Memory is off."), "memory.enabled")
     project = params.project or ("" if place.audience is Audience.DIRECT else project_of(place))
     if not project:
         raise BadInput(NO_PROJECT)
@@ -258,48 +280,53 @@ async def _project(
     persons = tuple(sorted({str(who.person), *map(str, linked)}))
     request = RequestScope(who, persons, place, services.gateway.clock.now())
     if await memory.reaches(request, project):
-        text = (
-            "The person is a member of the project, and was seen in it lately."
+        said = (
+            text("The person is a member of the project, and was seen in it lately.")
             if place.audience is Audience.DIRECT
-            else "It is the project of this room."
+            else text("It is the project of this room.")
         )
-        return _step(Decision("project", True, "member"), text, "membership on the platform")
-    text = (
-        "Guests of a workspace use no project."
+        return _step(Decision("project", True, "member"), said, "membership on the platform")
+    said = (
+        text("Guests of a workspace use no project.")
         if who.outside
         else (
-            "The person is no member of the project, or was not seen in it lately."
+            text("The person is no member of the project, or was not seen in it lately.")
             if place.audience is Audience.DIRECT
-            else "A room uses its own project only."
+            else text("A room uses its own project only.")
         )
     )
-    return _step(Decision("project", False, "no_member"), text, "membership on the platform")
+    return _step(Decision("project", False, "no_member"), said, "membership on the platform")
 
 
 def _notes(gateway: Services, who: Principal, place: Place) -> AccessStepOut:
     scope = access_scope_of(RequestScope(who, (str(who.person),), place, gateway.clock.now()))
     if scope.operates:
         decision = Decision("project_notes", True, "operates")
-        return _step(decision, "Operators change project notes at once.", "access.operators")
+        return _step(decision, text("Operators change project notes at once."), "access.operators")
     decision = Decision("project_notes", False, "proposes")
-    text = "Only operators change project notes; a change by this person is proposed to them."
-    return _step(decision, text, "access.operators")
+    said = text("Only operators change project notes; a change by this person is proposed to them.")
+    return _step(decision, said, "access.operators")
 
 
-def _limits(gateway: Services, who: Principal, place: Place) -> str:
+def _limits(gateway: Services, who: Principal, place: Place) -> Text:
     rules = rules_for(who.tenant, str(who.person), place, gateway.policies.limits)
-    named = [f"{one.per_minute:,} for the {one.level}" for one in rules if one.level != "reserve"]
-    return f"Questions a minute: at most {', '.join(named)}." if named else "There are no limits."
+    named = [
+        LIMIT.of(count=one.per_minute, level=word(one.level))
+        for one in rules
+        if one.level != "reserve"
+    ]
+    return LIMITS.of(limits=joined(named, ", ")) if named else text("There are no limits.")
 
 
-def _step(decision: Decision, text: str = "", rule: str = "") -> AccessStepOut:
-    known, key = TEXTS.get(decision.reason, (decision.reason.replace("_", " "), ""))
-    detail = f" ({decision.detail})" if decision.detail else ""
+def _step(decision: Decision, said: Text | None = None, rule: str = "") -> AccessStepOut:
+    known, key = TEXTS.get(decision.reason, (verbatim(decision.reason.replace("_", " ")), ""))
+    if decision.detail:
+        known = joined((known, verbatim(f"({decision.detail})")), " ")
     return AccessStepOut(
         stage=decision.stage,
         allowed=decision.allowed,
         reason=decision.reason,
-        text=text or f"{known}{detail}",
+        text=known if said is None else said,
         rule=rule or key,
     )
 

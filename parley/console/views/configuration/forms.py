@@ -7,7 +7,9 @@ from msgspec import Struct
 from pydantic import Field
 
 from gateway.ports.action import Output
+from gateway.text import Text, text
 from parley.config.listing import UNSET, ListedValue
+from parley.console.said import Said, SaidOrStr
 
 Page = Literal["assistant", "model", "access", "limits", "platforms", "tools", "all"]
 PAGES: Final[Sequence[Page]] = get_args(Page)
@@ -19,17 +21,17 @@ class FormField(Struct, frozen=True):
     """A key of the configuration and its name on the page."""
 
     key: str
-    label: str
+    label: Text
 
 
 class FormGroup(Struct, frozen=True):
     """Fields that belong together."""
 
-    title: str
+    title: Text
     fields: tuple[FormField, ...]
 
 
-def _group(title: str, **fields: str) -> FormGroup:
+def _group(title: Text, **fields: Text) -> FormGroup:
     named = (FormField(key.replace("__", "."), label) for key, label in fields.items())
     return FormGroup(title, tuple(named))
 
@@ -37,78 +39,78 @@ def _group(title: str, **fields: str) -> FormGroup:
 FORMS: Final[Mapping[Page, tuple[FormGroup, ...]]] = {
     "assistant": (
         _group(
-            "Who the assistant is",
-            assistant__name="Name",
-            assistant__persona="Persona",
-            assistant__disclosure="Tell people that it is a program",
+            text("Who the assistant is"),
+            assistant__name=text("Name"),
+            assistant__persona=text("Persona"),
+            assistant__disclosure=text("Tell people that it is a program"),
         ),
         _group(
-            "When it answers",
-            invocation__triggers="It answers",
-            invocation__prefix="Prefix",
-            invocation__ignore_bots="Ignore other bots",
-            invocation__ignore_if_mentions_others="Ignore messages to other people",
+            text("When it answers"),
+            invocation__triggers=text("It answers"),
+            invocation__prefix=text("Prefix"),
+            invocation__ignore_bots=text("Ignore other bots"),
+            invocation__ignore_if_mentions_others=text("Ignore messages to other people"),
         ),
         _group(
-            "Languages",
-            languages__default="Language of everybody who has chosen none",
-            languages__offered="Offered languages",
+            text("Languages"),
+            languages__default=text("Language of everybody who has chosen none"),
+            languages__offered=text("Offered languages"),
         ),
     ),
-    "model": (_group("Model that answers", model__name="Model"),),
+    "model": (_group(text("Model that answers"), model__name=text("Model")),),
     "access": (
         _group(
-            "Roles",
-            access__owners="Owners",
-            access__operators="Operators",
-            access__members="Members",
-            access__default_role="Role of everybody else",
+            text("Roles"),
+            access__owners=text("Owners"),
+            access__operators=text("Operators"),
+            access__members=text("Members"),
+            access__default_role=text("Role of everybody else"),
         ),
         _group(
-            "People",
-            access__allowed_users="Only these people",
-            access__blocked_users="Never these people",
+            text("People"),
+            access__allowed_users=text("Only these people"),
+            access__blocked_users=text("Never these people"),
         ),
         _group(
-            "Places",
-            access__allowed_channels="Only these rooms",
-            access__blocked_channels="Never these rooms",
-            access__allowed_workspaces="Only these workspaces",
-            access__blocked_workspaces="Never these workspaces",
+            text("Places"),
+            access__allowed_channels=text("Only these rooms"),
+            access__blocked_channels=text("Never these rooms"),
+            access__allowed_workspaces=text("Only these workspaces"),
+            access__blocked_workspaces=text("Never these workspaces"),
         ),
     ),
     "limits": (
         _group(
-            "Budgets in dollars",
-            budgets__user_per_day="One person in a day",
-            budgets__user_per_month="One person in a month",
-            budgets__workspace_per_day="One workspace in a day",
-            budgets__workspace_per_month="One workspace in a month",
-            budgets__user_share="Share of one person",
+            text("Budgets in dollars"),
+            budgets__user_per_day=text("One person in a day"),
+            budgets__user_per_month=text("One person in a month"),
+            budgets__workspace_per_day=text("One workspace in a day"),
+            budgets__workspace_per_month=text("One workspace in a month"),
+            budgets__user_share=text("Share of one person"),
         ),
         _group(
-            "Questions in a minute",
-            limits__user_per_minute="One person",
-            limits__channel_per_minute="One room",
-            limits__workspace_per_minute="One workspace",
-            limits__reserve_per_minute="Reserve of one person",
-            limits__api_per_minute="Requests of programs of one person",
-            limits__agent_per_minute="Calls of one agent",
+            text("Questions in a minute"),
+            limits__user_per_minute=text("One person"),
+            limits__channel_per_minute=text("One room"),
+            limits__workspace_per_minute=text("One workspace"),
+            limits__reserve_per_minute=text("Reserve of one person"),
+            limits__api_per_minute=text("Requests of programs of one person"),
+            limits__agent_per_minute=text("Calls of one agent"),
         ),
     ),
 }
 """The groups of each page with a form."""
-WORDS: Final[Mapping[str, str]] = {
-    "mention": "when somebody mentions it",
-    "direct_message": "in direct messages",
-    "reply": "when somebody replies to it",
-    "prefix": "to messages that begin with the prefix",
-    "thread": "to every message of a thread in which it wrote",
-    "all": "to every message",
-    "member": "member",
-    "guest": "guest",
-    "true": "yes",
-    "false": "no",
+WORDS: Final[Mapping[str, Text]] = {
+    "mention": text("when somebody mentions it"),
+    "direct_message": text("in direct messages"),
+    "reply": text("when somebody replies to it"),
+    "prefix": text("to messages that begin with the prefix"),
+    "thread": text("to every message of a thread in which it wrote"),
+    "all": text("to every message"),
+    "member": text("member"),
+    "guest": text("guest"),
+    "true": text("yes"),
+    "false": text("no"),
 }
 """The words of the configuration as people read them."""
 
@@ -118,20 +120,20 @@ class FormFieldOut(Output):
     that it accepts with what each means, and the problem of a text that was not saved."""
 
     key: str
-    label: str
+    label: Said
     text: str
     meaning: str
     rule: str
     overridden: bool
     input: Control
-    words: Mapping[str, str]
+    words: Mapping[str, SaidOrStr]
     problem: str = ""
 
 
 class FormGroupOut(Output):
     """Fields that belong together."""
 
-    title: str
+    title: Said
     fields: tuple[FormFieldOut, ...] = Field(max_length=MAX_FIELDS)
 
 
@@ -150,7 +152,7 @@ def groups_of(
         yield FormGroupOut(title=group.title, fields=tuple(one for one in found if one is not None))
 
 
-def labels_of(page: Page) -> Mapping[str, str]:
+def labels_of(page: Page) -> Mapping[str, Text]:
     """Return the names of the fields of a page, by their keys."""
     return {one.key: one.label for group in FORMS.get(page, ()) for one in group.fields}
 

@@ -11,6 +11,7 @@ from gateway.people import Role, identity_of
 from gateway.policy.access import role_of
 from gateway.ports.action import Input, Output
 from gateway.ports.rights import to_read
+from gateway.text import text
 from gateway.turn.admission import known_ids
 from parley.config.listing import UNSET, ListedValue, Source, as_yaml, listed
 from parley.config.overrides import CHANGEABLE, ENTRIES, Override, is_changeable
@@ -469,10 +470,12 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         method="GET",
         path=PATH,
         allowed=to_read(Role.OPERATOR),
-        summary="Name, persona, model, access, budgets, platforms and tools; all keys by source",
+        summary=text(
+            "Name, persona, model, access, budgets, platforms and tools; all keys by source"
+        ),
         run=configuration,
         template=TEMPLATE,
-        menu="Configuration",
+        menu=text("Configuration"),
     ),
     ConsoleRoute(
         name="configuration_export",

@@ -1,7 +1,10 @@
 """Tests of a model and of an MCP server before they are used, and the restart of this process."""
 
+import asyncio
 from datetime import timedelta
+from ipaddress import ip_address
 from typing import Annotated, Final, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, StringConstraints, ValidationError
 
@@ -9,6 +12,7 @@ from gateway.errors import BadInput, NotFound
 from gateway.people import Role
 from gateway.ports.action import Input, Nothing
 from gateway.ports.rights import in_person
+from gateway.text import text
 from gateway.turn.external_mcp_server import probe
 from parley.config import SettingsError
 from parley.config.sections import ModelChoiceSection
@@ -36,6 +40,10 @@ NO_SERVER: Final = "The configuration has no MCP server with this name."
 NEEDS_KEY: Final = (
     "The configured key is sent to the configured service only. Type the key of this service to "
     "test it."
+)
+LINK_LOCAL: Final = (
+    "This address is a link-local one, where clouds give out the credentials of a machine. No "
+    "model is tested there."
 )
 NO_RESTART: Final = "This process cannot start itself anew. Restart it where it was started."
 NOT_VALID: Final = (
@@ -68,6 +76,8 @@ async def test_model(
     """Ask a model for an answer of one word, and show the result."""
     await _check_test(viewer, services)
     choice = _choice(services, params)
+    if not params.present:
+        await _check_address(params.base_url)
     finding = await check_model(choice)
     return await shown(viewer, services, page="model", tested=(_out(finding),))
 
@@ -95,6 +105,19 @@ def _choice(services: ConsoleServices, params: ModelTestForm) -> ModelChoiceSect
     except ValidationError as error:
         problems = (one["msg"].removeprefix("Value error, ") for one in error.errors())
         raise BadInput(f"This model {', '.join(problems)}.") from None
+
+
+async def _check_address(url: str) -> None:
+    """Raise `BadInput` for a typed address of the link-local networks, also by name. A test of a
+    name that is not found says so itself."""
+    try:
+        host = urlsplit(url).hostname
+        found = await asyncio.get_running_loop().getaddrinfo(host, None) if host else []
+    except (ValueError, OSError):
+        return
+    addresses = (ip_address(str(one[4][0]).partition("%")[0]) for one in found)
+    if any((getattr(one, "ipv4_mapped", None) or one).is_link_local for one in addresses):
+        raise BadInput(LINK_LOCAL)
 
 
 async def test_server(
@@ -166,7 +189,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         allowed=in_person(Role.OWNER),
         summary="Start this process anew, so that it reads the configuration again",
         run=restart,
-        done="The program restarts. Load this page again in a few seconds.",
+        done=text("The program restarts. Load this page again in a few seconds."),
         then=PATH,
     ),
 )

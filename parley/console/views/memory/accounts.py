@@ -13,6 +13,7 @@ from gateway.people import Role, identity_of
 from gateway.ports.action import Input, Output
 from gateway.ports.memory import Caller
 from gateway.ports.rights import in_person, to_read
+from gateway.text import text
 from gateway.turn.services import notice_sender
 from memory.commands.link import REFUSALS, LinkCommands
 from memory.ports.people import Linked, LinkRequest, LinkSide
@@ -218,10 +219,10 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         method="GET",
         path=ACCOUNTS,
         allowed=to_read(Role.GUEST),
-        summary="Your linked accounts",
+        summary=text("Your linked accounts"),
         run=accounts,
         template=TEMPLATE,
-        palette="Linked accounts",
+        palette=text("Linked accounts"),
     ),
     ConsoleRoute(
         name="make_link_code",

@@ -9,6 +9,7 @@ from pydantic import Field, StringConstraints
 from gateway.people import Role
 from gateway.ports.action import Input, Nothing, Output
 from gateway.ports.rights import in_person, to_read
+from gateway.text import text
 from memory.actions import agents as on
 from memory.actions import pools as on_pools
 from memory.actions.agents import AgentOut, HandoffOut, Listing
@@ -166,10 +167,10 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         method="GET",
         path=AGENTS,
         allowed=to_read(Role.GUEST),
-        summary="Your agents, their pools, and the tasks that wait for you",
+        summary=text("Your agents, their pools, and the tasks that wait for you"),
         run=agents,
         template=TEMPLATE,
-        palette="Agents, pools and tasks",
+        palette=text("Agents, pools and tasks"),
     ),
     _action(
         *("register_agent", "register", "Register an agent"),

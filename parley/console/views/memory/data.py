@@ -8,6 +8,7 @@ from pydantic import Field
 from gateway.people import Role
 from gateway.ports.action import Input, Output
 from gateway.ports.rights import in_person, to_read
+from gateway.text import text
 from memory.actions.documents import PlanOut
 from memory.commands.texts import kind_of_rows
 from memory.model.record import Record
@@ -173,10 +174,10 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         method="GET",
         path=DATA,
         allowed=to_read(Role.GUEST),
-        summary="What is stored about you, with export and erasure",
+        summary=text("What is stored about you, with export and erasure"),
         run=data,
         template="memory/data.html",
-        palette="Export and erase",
+        palette=text("Export and erase"),
     ),
     ConsoleRoute(
         name="export_personal_data",

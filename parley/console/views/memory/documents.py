@@ -11,6 +11,7 @@ from gateway.errors import BadInput
 from gateway.people import Role
 from gateway.ports.action import Action, Input, Output
 from gateway.ports.rights import Credential, in_person
+from gateway.text import text
 from memory.actions import documents as on
 from memory.actions.call import MAX_NUMBER, Digits, MemoryCall, Number
 from memory.commands.documents import outcome_text
@@ -403,10 +404,10 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         method="GET",
         path=PATH,
         allowed=on.read_all.on(*READERS),
-        summary="Your preferences, project notes, memories and data",
+        summary=text("Your preferences, project notes, memories and data"),
         run=documents,
         template=TEMPLATE,
-        menu="My memory",
+        menu=text("My memory"),
     ),
     ConsoleRoute(
         name="document_versions",

@@ -12,6 +12,7 @@ from gateway.errors import BadInput, NotFound
 from gateway.people import Role
 from gateway.ports.action import Input, Output
 from gateway.ports.rights import in_person, to_read
+from gateway.text import text
 from memory.actions.call import MAX_NUMBER, Integral
 from memory.actions.documents import PlanOut
 from memory.model.record import ID_PREFIX, Kind, Record, Scope, SourceType, Trust
@@ -260,10 +261,10 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         method="GET",
         path=LIST,
         allowed=to_read(Role.GUEST),
-        summary="Memories with search and filters",
+        summary=text("Memories with search and filters"),
         run=memories,
         template="memory/memories.html",
-        palette="Memories",
+        palette=text("Memories"),
         example={"q": "tea", "how": "meaning"},
     ),
     ConsoleRoute(

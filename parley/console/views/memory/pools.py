@@ -12,6 +12,7 @@ from gateway.errors import NotFound
 from gateway.people import Role
 from gateway.ports.action import Input, Output
 from gateway.ports.rights import in_person, to_read
+from gateway.text import text
 from memory.actions.call import MAX_ID, AgentServices
 from memory.model.scope import RequestScope
 from parley.console.route import AnyRoute, ConsoleRoute, ItemParams
@@ -151,10 +152,10 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         method="GET",
         path=POOLS,
         allowed=to_read(Role.GUEST),
-        summary="Your agents in pools of other people, and invitations",
+        summary=text("Your agents in pools of other people, and invitations"),
         run=pools,
         template=TEMPLATE,
-        palette="Pools of others",
+        palette=text("Pools of others"),
     ),
     ConsoleRoute(
         name="accept_invitation",

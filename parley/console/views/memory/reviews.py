@@ -10,6 +10,7 @@ from pydantic import Field, StringConstraints
 from gateway.immutable import replace
 from gateway.ports.action import Input, Output
 from gateway.ports.rights import Credential
+from gateway.text import text
 from memory.actions import reviews as on
 from memory.actions.memories import NotKept
 from memory.commands.memories import kept
@@ -276,10 +277,10 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         method="GET",
         path=QUEUE,
         allowed=on.waiting.on(*READERS),
-        summary="What waits for your decision, and earlier decisions",
+        summary=text("What waits for your decision, and earlier decisions"),
         run=reviews,
         template=TEMPLATE,
-        palette="Review",
+        palette=text("Review"),
     ),
     ConsoleRoute(
         name="approve_review",

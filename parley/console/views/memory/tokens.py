@@ -11,6 +11,7 @@ from gateway.errors import BadInput, NotFound
 from gateway.people import Role
 from gateway.ports.action import Input, Output
 from gateway.ports.rights import EVERY_SCOPE, TokenScope, in_person, to_read
+from gateway.text import text
 from memory.actions.call import Integral
 from memory.agents.model import Agent, AgentType
 from memory.stores.api_tokens import ApiToken
@@ -161,10 +162,10 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         method="GET",
         path=TOKENS,
         allowed=to_read(Role.GUEST),
-        summary="Your tokens for the API and MCP",
+        summary=text("Your tokens for the API and MCP"),
         run=tokens,
         template=TEMPLATE,
-        palette="Tokens",
+        palette=text("Tokens"),
     ),
     ConsoleRoute(
         name="create_token",

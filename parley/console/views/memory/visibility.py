@@ -8,6 +8,7 @@ from gateway.errors import NotFound
 from gateway.people import Audience, Role
 from gateway.ports.action import Input, Output
 from gateway.ports.rights import Credential, in_person
+from gateway.text import text
 from memory.actions import privacy as on
 from memory.commands.privacy import MEMORY, NOTES, ROOMS
 from parley.console.reading import PlaceOut
@@ -155,10 +156,10 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         method="GET",
         path=VISIBILITY,
         allowed=on.choices.on(*READERS),
-        summary="Where the assistant uses what it knows of you",
+        summary=text("Where the assistant uses what it knows of you"),
         run=visibility,
         template=TEMPLATE,
-        palette="Visibility",
+        palette=text("Visibility"),
     ),
     ConsoleRoute(
         name="choose_visibility",

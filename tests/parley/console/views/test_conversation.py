@@ -1,13 +1,19 @@
 """One conversation and the handling of one message, for each kind of person, on both databases."""
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 
 from gateway.authorship import Material
+from gateway.immutable import replace
 from gateway.message import Outbound, Part
+from gateway.people import PersonId, Principal, Role
 from gateway.policy.decision import Decision
-from parley.console.views.conversation import MOST_OF_PAGE, PAGE
+from gateway.ports.conversation_views import StoredExchange
+from gateway.ports.traces import NO_CONVERSATION, Trace
+from parley.console.viewer import Viewer
+from parley.console.views.conversation import MOST_OF_PAGE, PAGE, words_of
 from tests.parley.console.kit import (
     OPERATOR,
     OTHER,
@@ -19,6 +25,7 @@ from tests.parley.console.kit import (
 from tests.parley.console.talk import HANDLED, LASTED, ROOM, World, direct, world_in
 from tests.parley.http.api.kit import ApiResponse
 
+NOW = datetime(2026, 11, 3, 9, 30, tzinfo=UTC)
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> \u202egarden\u202c "
 
 
@@ -52,6 +59,19 @@ async def test_operators_see_a_direct_message_without_its_text(
         assert not [word for word in ("secret", "roses") if word in page.text + str(answer.json)]
         shown = answer.json["message"] if path else answer.json["messages"][0]
         assert (shown["words"], shown["person"]) == ("private", f"web:main:{PERSON}")
+
+
+@pytest.mark.parametrize("audience", ["direct", "public_room", ""])
+@pytest.mark.parametrize(("kind", "outcome"), [("command", "answered"), ("message", "refused:x")])
+def test_a_text_that_nobody_stored_is_not_called_private(
+    audience: str, kind: str, outcome: str
+) -> None:
+    trace = Trace("t1", "m1", "web", "main", NO_CONVERSATION, kind, NOW, (), outcome, 1.0)
+    trace = replace(trace, audience=audience)
+    viewer = Viewer(Principal("default", PersonId("web", "main", OWNER), Role.OWNER), frozenset())
+    assert words_of(viewer, StoredExchange(trace), ()) == "none"
+    taken_over = replace(trace, outcome="handed_over", audience="direct")
+    assert words_of(viewer, StoredExchange(taken_over), ()) == "private"
 
 
 async def test_in_a_room_a_person_sees_own_messages_and_operators_all(

@@ -19,6 +19,7 @@ from parley.runtime.restart import Restart
 from tests.parley.console.kit import OPERATOR, OWNER, Console, console_in, console_settings
 from tests.parley.console.views.configuration.kit import listed
 from tests.parley.http.api.kit import ApiResponse, Program
+from tests.support.for_each import for_each
 from tests.support.program import running_app
 
 KEY = "sk-configured-0123456789"
@@ -193,6 +194,61 @@ async def test_the_configured_key_is_sent_to_no_other_address(
         other = await tested(console, provider="anthropic", name="m")
         assert other.status == 422
         assert "Type the key" in other.json["error"]["message"]
+
+
+@for_each(
+    "address",
+    [
+        "http://169.254.169.254/v1",
+        "http://[fe80::1]/v1",
+        "http://[::ffff:169.254.169.254]/",
+        "http://2852039166/",
+    ],
+)
+async def test_no_test_asks_for_the_credentials_of_the_machine(
+    tmp_path: Path, address: str
+) -> None:
+    async with console_in(console_settings(tmp_path)) as console:
+        refused = await tested(console, base_url=address, name="m", api_key="k")
+        assert refused.status == 422
+        assert "link-local" in refused.json["error"]["message"]
+
+
+async def test_a_test_follows_no_redirect(tmp_path: Path, service: tuple[Service, str]) -> None:
+    noted, address = service
+
+    async def elsewhere(_: web.Request) -> web.StreamResponse:
+        raise web.HTTPTemporaryRedirect(f"{address}/chat/completions")
+
+    application = web.Application()
+    application.router.add_post("/{path:.*}", elsewhere)
+    async with TestServer(application) as server, console_in(console_settings(tmp_path)) as console:
+        for provider in ("openai", "anthropic"):
+            fields = {"provider": provider, "base_url": str(server.make_url("/v1"))}
+            answer = await tested(console, name="m", api_key=KEY, **fields)
+            assert answer.json["tested"][0]["status"] == "broken", answer.json
+        assert noted.keys == []
+
+
+async def test_owners_alone_test_and_once_in_five_seconds(
+    tmp_path: Path, service: tuple[Service, str]
+) -> None:
+    noted, address = service
+    servers = {"servers": {"gone": {"command": "no-such-program"}}}
+    async with console_in(console_settings(tmp_path, mcp=servers)) as console:
+        fields = {"provider": "openai", "base_url": address, "name": "m", "api_key": "k"}
+        for other in ("olga", "ada"):
+            client = console.signed_in(other)
+            for test in ("test-model", "test-server"):
+                body = fields if test == "test-model" else {"name": "gone"}
+                refused = await client("POST", f"/console/configuration/{test}", body)
+                assert refused.status == 403, (other, test)
+        assert noted.keys == []
+        client = console.signed_in(OWNER)
+        assert (await client("POST", "/console/configuration/test-model", fields)).status == 200
+        for test, body in (("test-model", fields), ("test-server", {"name": "gone"})):
+            assert (await client("POST", f"/console/configuration/{test}", body)).code == "too_soon"
+        assert len(noted.keys) == 1
 
 
 async def test_a_tool_server_is_tested(tmp_path: Path) -> None:

@@ -1,0 +1,52 @@
+"""Words of the program that pages show: roles, kinds of places, outcomes, states and names of
+decisions. The API has them as they are; a page shows the known ones in the reader's language."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from gateway.text import ENGLISH, Language, Sentence, Text, text, verbatim
+
+_KNOWN: Final = (
+    # Roles, and the levels of budgets and limits.
+    *(text("guest"), text("member"), text("operator"), text("owner")),
+    *(text("person"), text("channel"), text("workspace"), text("model"), text("user")),
+    # Places and triggers.
+    *(text("direct"), text("private room"), text("public room")),
+    *(text("mention"), text("direct message"), text("reply"), text("prefix"), text("thread")),
+    text("all"),
+    # Outcomes of messages, and states of conversations and parts.
+    *(text("answered"), text("refused"), text("failed"), text("other"), text("gave up")),
+    *(text("unavailable"), text("broken"), text("too long"), text("stopped"), text("empty")),
+    *(text("waiting"), text("working"), text("done"), text("handed over")),
+    *(text("ready"), text("connected"), text("connecting"), text("starting"), text("missing")),
+    *(text("problem"), text("note"), text("platform"), text("part"), text("slow")),
+    *(text("taken over"), text("memories"), text("not delivered"), text("set aside")),
+    *(text("configuration"), text("accounts"), text("access")),
+    # Kinds of turns.
+    *(text("message"), text("answer"), text("command"), text("button"), text("reaction")),
+    # Fields of entries of the configuration.
+    *(text("persona"), text("triggers"), text("role"), text("audiences"), text("input")),
+    *(text("output"), text("cache read"), text("cache write"), text("cache write hour")),
+    text("search"),
+    # Actions of the audit log.
+    *(text("access change"), text("agent auth"), text("brain write"), text("console")),
+    *(text("cross agent read"), text("handoff"), text("memory bulk delete")),
+    *(text("memory delete"), text("memory erase"), text("memory export"), text("memory import")),
+    *(text("memory read"), text("memory review"), text("memory ttl cleanup")),
+    *(text("memory write"), text("people link"), text("permission denied")),
+    *(text("poisoning attempt blocked"), text("pool operation"), text("room binding")),
+    *(text("secret kept"), text("secret redacted"), text("secret refused")),
+    text("security event"),
+)
+KNOWN: Final[Mapping[str, Sentence]] = {one.msgid: one for one in _KNOWN}
+
+
+def said(name: str) -> Text:
+    """Return a word of the program as a text: "private_room" is "private room"."""
+    spaced = name.replace("_", " ")
+    return KNOWN.get(spaced) or verbatim(spaced)
+
+
+def word(name: str, *, language: Language = ENGLISH) -> str:
+    """Return a word of the program for people: "private_room" is "private room"."""
+    return language.shown(said(name))

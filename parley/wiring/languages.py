@@ -1,0 +1,32 @@
+"""The languages of people who read the sentences of adapters and of the local pages."""
+
+from db.errors import StoreUnavailable
+from gateway.errors import TenantUnknown
+from gateway.extensions import ExtensionRegistry
+from gateway.message import Place
+from gateway.people import PersonId
+from gateway.text import Language
+from gateway.turn.readers import Readers
+from gateway.turn.services import CurrentPolicies
+
+
+class ReaderLanguages:
+    """Finds the language of a reader: the one they chose, or the one that their browser tells."""
+
+    def __init__(
+        self, readers: Readers, policies: CurrentPolicies, extensions: ExtensionRegistry
+    ) -> None:
+        self._readers = readers
+        self._policies = policies
+        self._extensions = extensions
+
+    async def __call__(self, place: Place, person: str, told: str) -> Language:
+        """Return the language of a person at a place; `told` is a header `Accept-Language`."""
+        languages = self._policies.value.languages
+        liked = languages.liked_by(told)
+        who = PersonId(place.platform, place.account, person)
+        try:
+            tenant = self._extensions.tenant_of(place, who)
+            return await self._readers.language(languages, tenant, str(who), place, liked)
+        except (StoreUnavailable, TenantUnknown):
+            return languages.named(liked or languages.default)

@@ -1,0 +1,36 @@
+"""The overview without a store that can be read."""
+
+from html import unescape
+
+import pytest
+
+from db.errors import StoreUnavailable
+from parley.console.views import overview
+from tests.parley.console.kit import OWNER, PERSON, Console
+
+
+async def unreadable(*_: object) -> None:
+    raise StoreUnavailable("no space left on device")
+
+
+async def test_figures_that_cannot_be_read_are_named_and_are_no_zeros(
+    console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for reading in ("today_of", "_budgets", "_active"):
+        monkeypatch.setattr(overview, reading, unreadable)
+    for name, unread in ((OWNER, ["today", "budgets", "active"]), (PERSON, ["today", "budgets"])):
+        page = await (await console.visitor(name)).get("/overview")
+        assert page.status == 200
+        text = unescape(page.text)
+        assert "today's figures are not known" in text
+        assert "what was spent is not known" in text
+        assert "$0.0000" not in text
+        assert "No budget limits" not in text
+        answer = await console.signed_in(name)("GET", "/console/overview")
+        assert (answer.json["today"], answer.json["not_read"]) == (None, unread)
+
+
+async def test_figures_that_are_read_are_shown(console: Console) -> None:
+    page = await (await console.visitor(OWNER)).get("/overview")
+    assert "$0.0000" in page.text
+    assert "not known" not in page.text
