@@ -13,6 +13,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from gateway.errors import BadInput
 from gateway.ports.http_routes import (
     EventStream,
     LocalHandler,
