@@ -20,7 +20,7 @@ VALUES: Final = "gateway/text.py"
 READ_FROM_PAGES: Final = frozenset(
     {"gateway/languages/html_pages.py", "gateway/languages/scripts.py"}
 )
-"""Modules that find sentences in HTML and scripts, which are searched for the catalogues as well."""
+"""Modules that find sentences in HTML and scripts, which are searched for the catalogues too."""
 MAKERS: Final = frozenset({"text", "counted", "label", "described"})
 WORD: Final = re.compile(r"[^\W\d_]{2,}")
 CODE: Final = re.compile(r"`[^`]*`|^/[a-z]+$|^[a-z-]+\.[a-z]{3}$")
