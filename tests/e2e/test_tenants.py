@@ -118,7 +118,7 @@ async def memories(lab: Lab, person: PersonId, tenant: str) -> tuple[int, str]:
 async def test_the_same_ids_of_two_tenants_share_nothing(setup: Setup) -> None:
     ada = setup.telegram.person("Ada")
     room, who = setup.telegram.direct(ada), PersonId("telegram", "main", ada.id)
-    limits = {"limits": {"user_per_minute": 3, "reserve_per_minute": 0}}
+    limits = {"limits": {"user_per_minute": 2, "reserve_per_minute": 0}}
     async with setup.program({"telegram:main": "acme"}, **limits) as lab:
         await setup.telegram.command(ada, room, "remember", "I collect zebra stamps")
         await lab.answers(room, 1)

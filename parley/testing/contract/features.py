@@ -19,6 +19,7 @@ from gateway.ports import (
     CanNameRooms,
     CanReact,
     CanReadThread,
+    CanShowEnd,
     CanShowLive,
     CanType,
     LiveView,
@@ -104,6 +105,17 @@ async def test_people_see_the_typing_indicator(stage: Stage) -> None:
     await stage.platform.wait_for(stage.room, lambda _: stage.requests("typing") != [])
     assert len(stage.requests("typing")) == 1
     assert stage.requests("typing")[0] < 300
+
+
+@proves("ends")
+async def test_an_answer_is_shown_after_its_message_has_ended(stage: Stage) -> None:
+    message = await stage.hear()
+    assert isinstance(stage.adapter, CanShowEnd)
+    for _ in range(2):
+        await stage.adapter.ended(message.place, (message.id, "unknown"))
+    await stage.send("the answer", message.place)
+    shown = await stage.shown(stage.room, bool)
+    assert [one.text for one in shown] == ["the answer"]
 
 
 @proves("live")

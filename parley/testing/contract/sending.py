@@ -13,9 +13,9 @@ from gateway.immutable import replace
 from gateway.llm.offline_samples import SAMPLES, everything, long_text
 from gateway.message import Button, Part
 from gateway.platforms import renderer_of
-from gateway.render import render, render_with
+from gateway.render import render, render_with, with_commands
 from parley.testing.case import PATIENCE
-from parley.testing.marks import where
+from parley.testing.marks import lacks, proves, where
 from parley.testing.stage import Stage, by_bot
 from simulators.base import Fault, FaultKind, Shown
 
@@ -225,3 +225,25 @@ def contains(sent: object, expected: object) -> bool:
     if isinstance(sent, Mapping):
         return any(contains(value, expected) for value in sent.values())
     return sent == expected
+
+
+@proves("tappable_commands")
+async def test_a_command_that_people_can_tap_is_no_code(stage: Stage) -> None:
+    shown = await shown_command(stage)
+    assert shown.text == "Write /help"
+    assert "<code" not in shown.html
+
+
+@lacks("tappable_commands")
+async def test_a_command_in_code_keeps_its_name(stage: Stage) -> None:
+    assert "/help" in (await shown_command(stage)).text
+
+
+async def shown_command(stage: Stage) -> Shown:
+    """Send a sentence with a command as the gateway does; return what people see."""
+    manifest = stage.case.manifest
+    markdown = with_commands("Write `/help`", manifest.capabilities)
+    (part,) = render_with(renderer_of(manifest), markdown)
+    place = (await stage.hear()).place
+    await stage.adapter.send(stage.outbound("", place, part=part))
+    return (await stage.shown(stage.room, bool))[0]

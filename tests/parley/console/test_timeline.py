@@ -8,7 +8,7 @@ from gateway.policy.access import NOT_APPROVED
 from gateway.policy.decision import Decision
 from gateway.ports.prompt_blocks import BlockKind
 from gateway.ports.traces import Duration, Trace
-from gateway.turn.pipeline import ENTRY, LIMITS, TURN, UNREADABLE
+from gateway.turn.pipeline import COMMAND_LIMITS, ENTRY, LIMITS, TURN, UNREADABLE
 from gateway.turn.save import save
 from parley.console.timeline import BLOCKS, STAGES, TITLES, timeline_of
 
@@ -24,8 +24,8 @@ def trace(*decisions: Decision, durations: tuple[Duration, ...] = ()) -> Trace:
 
 
 def test_every_stage_of_a_turn_is_known() -> None:
-    names = {stage.__name__ for stage in (*ENTRY, *LIMITS, *UNREADABLE, *TURN)} - {save.__name__}
-    assert names == STAGES.keys()
+    stages = (*ENTRY, *LIMITS, *COMMAND_LIMITS, *UNREADABLE, *TURN)
+    assert {stage.__name__ for stage in stages} - {save.__name__} == STAGES.keys()
     assert {stage for stages in STAGES.values() for stage in stages} <= TITLES.keys()
     assert set(BLOCKS) == set(BlockKind)
 

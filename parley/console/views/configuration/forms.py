@@ -109,6 +109,8 @@ WORDS: Final[Mapping[str, Text]] = {
     "all": text("to every message"),
     "member": text("member"),
     "guest": text("guest"),
+    "off": text("no"),
+    "first_contact": text("once in each place"),
     "true": text("yes"),
     "false": text("no"),
 }
