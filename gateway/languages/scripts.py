@@ -31,7 +31,7 @@ class _Forms(Struct, frozen=True):
 
 
 class _Block(Struct, frozen=True, omit_defaults=True):
-    """What `say.js` reads. Sentences that are the same in English are left out."""
+    """The data that `say.js` reads. Sentences that are the same in English are left out."""
 
     said: dict[str, str] = {}
     counted: dict[str, _Forms] = {}

@@ -62,7 +62,7 @@ def context_of(words: Words) -> AdapterContext:
 def registered(sim: TelegramSimulator) -> dict[str, str]:
     """The description of /ask by language."""
     return {
-        key.rpartition("/")[2]: str(commands[0]["description"])  # type: ignore[index]
+        key.rpartition("/")[2]: str(commands[0]["description"])  # type: ignore[index]  # JSON of the simulator
         for key, commands in sim.api.commands.items()
     }
 
