@@ -53,7 +53,7 @@ class BackgroundTasks:
             log.error(self._failed, exc_info=error)
 
 
-async def stop_task(task: "asyncio.Task[None] | None") -> None:
+async def stop_task(task: "asyncio.Task[object] | None") -> None:
     """Cancel a task, if there is one, and wait for its end; its error is not raised."""
     if task is not None:
         task.cancel()

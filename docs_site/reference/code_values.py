@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import sys
 import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
@@ -97,9 +98,16 @@ def _text(node: ast.stmt) -> str:
 
 
 def modules(values: Iterable[type]) -> str:
-    """The modules that define the values, as code."""
-    names = list(dict.fromkeys(f"`{shown.__module__}`" for shown in values))
+    """The modules from which the values are imported, as code."""
+    names = list(dict.fromkeys(f"`{_importable(shown)}`" for shown in values))
     return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+
+
+def _importable(shown: type) -> str:
+    """The module that defines a value, or the package around it that exports the value."""
+    package = shown.__module__.rpartition(".")[0]
+    exported = getattr(sys.modules.get(package), "__all__", ())
+    return package if shown.__name__ in exported else shown.__module__
 
 
 def wrapped(text: str) -> str:

@@ -1,5 +1,4 @@
 """Asks an OpenAI-compatible server for the context windows of its models, after the start and then
-from gateway.background_tasks import stop_task
 from time to time: a server can be started again with another window."""
 
 import asyncio

@@ -100,20 +100,11 @@ async def serve(
     async def start() -> None:
         await _start(app, started, announced)
         watch.manager.ready()
-        if beside is None:
-            with suppress(StoreUnavailable):  # the log and the status say it
-                await announced.console(app)
-        later.spawn(app.load_libraries())
-        await app.local.load_apps()
-        if beside is not None:
-            await beside(app)
+        await _go_on(app, announced, later, beside)
 
     starting, stopped = asyncio.create_task(start()), asyncio.create_task(stopping.wait())
     try:
-        await asyncio.wait((starting, stopped), return_when=asyncio.FIRST_COMPLETED)
-        if starting.done():
-            starting.result()
-            await stopped
+        await _until_stopped(starting, stopped)
     finally:
         if restart is None or not restart.requested:  # for systemd, the service goes on
             watch.manager.stopping()
@@ -123,6 +114,27 @@ async def serve(
         await later.stop()
         await app.stop()
     return 0
+
+
+async def _go_on(
+    app: App, announced: Announcements, later: BackgroundTasks, beside: Beside | None
+) -> None:
+    """Load what the start left for later, and run `beside`; without it the console is announced."""
+    if beside is None:
+        with suppress(StoreUnavailable):  # the log and the status say it
+            await announced.console(app)
+    later.spawn(app.load_libraries())
+    await app.local.load_apps()
+    if beside is not None:
+        await beside(app)
+
+
+async def _until_stopped(starting: "asyncio.Task[None]", stopped: "asyncio.Task[bool]") -> None:
+    """Wait for the signal; raises the error of a start that failed before."""
+    await asyncio.wait((starting, stopped), return_when=asyncio.FIRST_COMPLETED)
+    if starting.done():
+        starting.result()
+        await stopped
 
 
 async def _start(app: App, started: Callable[[], None], announced: Announcements) -> None:

@@ -10,6 +10,7 @@ import structlog
 from msgspec import Struct
 
 from db.errors import StoreUnavailable
+from gateway.background_tasks import stop_task
 from gateway.errors import BadInput
 from gateway.immutable import replace
 from gateway.ports import Clock
@@ -70,9 +71,7 @@ class JobRunner(Generic[T]):
     async def stop(self) -> None:
         """Stop. Safe to call twice."""
         task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+        await stop_task(task)
 
     async def _run(self, work: Callable[[Report], Awaitable[T]]) -> None:
         result, problem = None, BROKEN

@@ -9,6 +9,7 @@ from typing import Final
 import structlog
 
 from db.errors import StoreUnavailable
+from gateway.background_tasks import stop_task
 from gateway.ports import Clock
 
 IDLE_PAUSE: Final = 1.0
@@ -45,9 +46,7 @@ class BackgroundJob(ABC):
     async def stop(self) -> None:
         """Stop; the next start continues. Safe to call twice, and before `start`."""
         task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+        await stop_task(task)
 
     @abstractmethod
     async def _run(self) -> None:

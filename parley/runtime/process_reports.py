@@ -9,6 +9,7 @@ from typing import Final
 import structlog
 
 from db.errors import StoreUnavailable
+from gateway.background_tasks import stop_task
 from gateway.llm.model_health import ModelHealth
 from gateway.ports import Clock
 from gateway.ports.processes import AccountReport, ModelReport, ProcessReport, SeenProcess
@@ -54,8 +55,7 @@ class ProcessReports:
         task, self._task = self._task, None
         if task is None:
             return
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        await stop_task(task)
         with suppress(StoreUnavailable):  # then the others see it after some seconds
             await self._processes.leave()
 

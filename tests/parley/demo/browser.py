@@ -27,6 +27,15 @@ IN_CHROMIUM = [
 ]
 """The marks of a module whose tests open windows."""
 
+DISABLED_FEATURES: Final = (
+    # A window opens a process with the two pages of its address bar, and one to be ready.
+    *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "SpareRendererForSitePerProcess"),
+    # Those that Playwright disables: Chromium reads the last of several such arguments only.
+    *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades"),
+    *("HttpsFirstBalancedModeAutoEnable", "LensOverlay", "MediaRouter", "PaintHolding"),
+    *("ThirdPartyStoragePartitioning", "AvoidCorsURLLoaderRestartOnRedirect"),
+    *("OptimizationHints", "NetworkTimeServiceQuerying", "AimEnabled", "PreconnectToSearch"),
+)
 DESKTOP = (1280, 800)
 TELEPHONE = (390, 844)
 _ARGUMENTS = (
@@ -37,6 +46,7 @@ _ARGUMENTS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    f"--disable-features={','.join(DISABLED_FEATURES)}",
 )
 
 
