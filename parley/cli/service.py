@@ -31,6 +31,12 @@ TEMPORARY: Final = (
     "{command} is in a cache that may be emptied: install Parley with `uv tool install` or `pipx "
     "install`, then run this command again."
 )
+UNWRITABLE: Final = (
+    "A service cannot use the path {path!r}: it has a control character, ends with a backslash or a"
+    " space, or is not UTF-8, or a program's path has a quote. Rename the folder."
+)
+NO_PROGRAM: Final = frozenset("\"'\\")
+MAX_SHOWN: Final = 500
 UNIT: Final = """\
 # Written by `parley service install`.
 [Unit]
@@ -85,7 +91,10 @@ class Systemd(Struct, frozen=True):
 
     def install(self, command: Sequence[str], folder: Path) -> str:
         """Write the unit and start it, also without a login where that is allowed."""
-        line = " ".join(_unit_word(word) for word in command)
+        program, *arguments = command
+        # systemd fills variables into the arguments only.
+        words = (_quoted(program), *(_quoted(one.replace("$", "$$")) for one in arguments))
+        line = " ".join(words)
         write_beside(self.file, UNIT.format(command=line, folder=_unit_path(folder)))
         run("systemctl", "--user", "daemon-reload")
         run("systemctl", "--user", "enable", f"{NAME}.service")
@@ -183,7 +192,9 @@ def install(config: Config = None) -> int:
     if {"archive-v0", "environments-v2"} & set(command.parts):
         raise UsageError(TEMPORARY.format(command=command))
     words = [sys.executable, "-m", "parley", "run", "--config", str(path.absolute())]
-    said = manager().install(words, base_folder(path))
+    folder = base_folder(path)
+    _refuse_unwritable(words[0], (*words[1:], str(folder.absolute())))
+    said = manager().install(words, folder)
     sys.stdout.write(f"Parley runs as a service, and starts again after a failure.\n{said}\n")
     return 0
 
@@ -219,11 +230,21 @@ def _tried(*command: str) -> tuple[bool, str]:
     return ended.returncode == 0, (ended.stdout + ended.stderr).strip()[:MAX_SAID]
 
 
-def _unit_word(word: str) -> str:
+def _quoted(word: str) -> str:
     """A word of ExecStart (systemd.service(5), command lines): quoted, without specifiers."""
-    plain = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+    plain = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{plain}"'
 
 
 def _unit_path(folder: Path) -> str:
     return str(folder.absolute()).replace("%", "%%")
+
+
+def _refuse_unwritable(program: str, paths: Sequence[str]) -> None:
+    """Raises `BadInput` for a path that a line of a service's file cannot hold: with a line break,
+    which would begin another setting, or with an end that is not taken as a part of the path.
+    systemd takes no program with a quote or a backslash."""
+    for path in (program, *paths):
+        unquotable = path is program and NO_PROGRAM.intersection(path)
+        if unquotable or not path.isprintable() or path != path.strip() or path.endswith("\\"):
+            raise UsageError(UNWRITABLE.format(path=path[:MAX_SHOWN]))
