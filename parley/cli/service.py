@@ -37,6 +37,8 @@ UNWRITABLE: Final = (
 )
 NO_PROGRAM: Final = frozenset("\"'\\")
 MAX_SHOWN: Final = 500
+MAX_FOLDERS: Final = 100
+SYSTEM_PATH: Final = ("/usr/local/bin", "/usr/bin", "/bin")
 UNIT: Final = """\
 # Written by `parley service install`.
 [Unit]
@@ -50,6 +52,7 @@ WatchdogSec=60
 ExecStart={command}
 WorkingDirectory={folder}
 Environment=PYTHONUNBUFFERED=1
+Environment={path}
 UMask=0077
 Restart=on-failure
 RestartSec=5
@@ -95,7 +98,12 @@ class Systemd(Struct, frozen=True):
         # systemd fills variables into the arguments only.
         words = (_quoted(program), *(_quoted(one.replace("$", "$$")) for one in arguments))
         line = " ".join(words)
-        write_beside(self.file, UNIT.format(command=line, folder=_unit_path(folder)))
+        write_beside(
+            self.file,
+            UNIT.format(
+                command=line, folder=_unit_path(folder), path=_quoted(f"PATH={search_path()}")
+            ),
+        )
         run("systemctl", "--user", "daemon-reload")
         run("systemctl", "--user", "enable", f"{NAME}.service")
         run("systemctl", "--user", "restart", f"{NAME}.service")
@@ -144,7 +152,7 @@ class Launchd(Struct, frozen=True):
             "Label": LABEL,
             "ProgramArguments": list(command),
             "WorkingDirectory": str(folder),
-            "EnvironmentVariables": {"PYTHONUNBUFFERED": "1"},
+            "EnvironmentVariables": {"PYTHONUNBUFFERED": "1", "PATH": search_path()},
             "RunAtLoad": True,
             "KeepAlive": {"SuccessfulExit": False},
             "ThrottleInterval": 10,
@@ -230,8 +238,17 @@ def _tried(*command: str) -> tuple[bool, str]:
     return ended.returncode == 0, (ended.stdout + ended.stderr).strip()[:MAX_SAID]
 
 
+def search_path() -> str:
+    """The folders in which this shell finds programs: service managers have fewer, and MCP servers
+    are started with programs such as `uvx` and `npx`. A relative folder is left out."""
+    folders = (*os.environ.get("PATH", "").split(os.pathsep)[:MAX_FOLDERS], *SYSTEM_PATH)
+    usable = (one for one in folders if one.startswith("/") and one.isprintable())
+    return os.pathsep.join(dict.fromkeys(usable))
+
+
 def _quoted(word: str) -> str:
-    """A word of ExecStart (systemd.service(5), command lines): quoted, without specifiers."""
+    """A word of ExecStart or Environment (systemd.service(5), command lines): quoted, without
+    specifiers."""
     plain = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{plain}"'
 

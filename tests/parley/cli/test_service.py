@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import BadInput, StartError
-from parley.cli.service import LABEL, Launchd, Systemd, _refuse_unwritable, install
+from parley.cli.service import LABEL, Launchd, Systemd, _refuse_unwritable, install, search_path
 
 COMMAND = [
     "/opt/a folder/100%/$x/python",
@@ -125,3 +125,20 @@ def test_nothing_is_written_for_a_refused_folder(
     with pytest.raises(BadInput, match="cannot use the path"):
         install(folder / "parley.yaml")
     assert not called.exists()
+
+
+def test_a_service_finds_the_programs_of_the_shell_that_installs_it(
+    tmp_path: Path, called: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = '/home/a b/50%/.local/"bin"'
+    path = f"{tmp_path / 'bin'}:{own}:.:relative::/a\nUMask=0:{own}:/usr/bin"
+    monkeypatch.setenv("PATH", path)
+    expected = f"{tmp_path / 'bin'}:{own}:/usr/bin:/usr/local/bin:/bin"
+    assert search_path() == expected
+    systemd, launchd = Systemd(tmp_path), Launchd(tmp_path, 501)
+    systemd.install(COMMAND, tmp_path)
+    launchd.install(COMMAND, tmp_path)
+    written = expected.replace("%", "%%").replace('"', '\\"')
+    assert f'\nEnvironment="PATH={written}"\n' in systemd.file.read_text()
+    job = plistlib.loads(launchd.file.read_bytes())
+    assert job["EnvironmentVariables"]["PATH"] == expected
