@@ -8,7 +8,7 @@ import gettext
 import io
 import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 MAX_BYTES: Final = 2_000_000
@@ -41,6 +41,17 @@ class CatalogueError(ValueError):
     """A file is no catalogue; the text names the line and what is wrong."""
 
 
+class _Translations(gettext.GNUTranslations):
+    """Sentences whose plural rule may fail for numbers for which it was not tried."""
+
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        """Return the form for a number; the English one where the rule divides by zero."""
+        try:
+            return super().ngettext(msgid1, msgid2, n)
+        except ArithmeticError:
+            return msgid1 if n == 1 else msgid2
+
+
 def catalogue_of(po: str, *, translated: bool = True) -> Mapping[str, str]:
     """Return the translated sentences of a `.po` file by gettext's key, without those marked
     `fuzzy`; the key "" has the headers. `translated=False` returns the sentences without a
@@ -69,9 +80,9 @@ def translations_of(catalogue: Mapping[str, str]) -> gettext.GNUTranslations:
         raise CatalogueError(f"The header Plural-Forms has more than {MAX_PLURAL} characters")
     known = {**catalogue, "": f"{_UTF_8}\n{plural}\n"}
     try:
-        translations = gettext.GNUTranslations(io.BytesIO(_compiled(known)))
+        translations = _Translations(io.BytesIO(_compiled(known)))
         for number in _TRIED:
-            translations.ngettext("", "", number)
+            super(_Translations, translations).ngettext("", "", number)
     except (ArithmeticError, LookupError, ValueError, RecursionError) as error:
         raise CatalogueError(f"The header Plural-Forms cannot be read: {error}") from error
     return translations
@@ -92,26 +103,30 @@ def parts_of(key: str) -> tuple[str, str, str]:
 
 def _entries(po: str) -> Iterator[tuple[int, bool, dict[str, str]]]:
     """Return each entry with the number of its last line and whether it is marked `fuzzy`."""
-    entry: dict[str, str] = {}
+    entry: dict[str, list[str]] = {}
     field, fuzzy = "", False
     for number, line in enumerate(map(str.strip, po.removeprefix("\ufeff").split("\n")), 1):
         begins = _LINE.fullmatch(line)
         if line.startswith("#") or (begins and begins[1] in _FIRST):
             if field.startswith("msgstr"):
-                yield number - 1, fuzzy, entry
+                yield number - 1, fuzzy, _joined(entry)
                 entry, field, fuzzy = {}, "", False
             fuzzy = fuzzy or (line.startswith("#,") and "fuzzy" in line)
         if begins:
             field = begins[1]
             if field in entry:
                 raise CatalogueError(f"Line {number}: the entry has {field} twice")
-            entry[field] = _unescaped(begins[2])
+            entry[field] = [_unescaped(begins[2])]
         elif field and _MORE.fullmatch(line):
-            entry[field] += _unescaped(line[1:-1])
+            entry[field].append(_unescaped(line[1:-1]))
         elif line and not line.startswith("#"):
             raise CatalogueError(f"Line {number}: {line[:60]!r} is no part of a catalogue")
     if entry:
-        yield number, fuzzy, entry
+        yield number, fuzzy, _joined(entry)
+
+
+def _joined(entry: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    return {field: "".join(lines) for field, lines in entry.items()}
 
 
 def _pair(entry: Mapping[str, str]) -> tuple[str, str]:

@@ -8,6 +8,8 @@ from typing import Final
 
 from gateway.text import BUTTON, COMMAND, COUNT, HOLE, MAX_DESCRIPTION, MAX_LABEL
 
+MAX_REPEATED: Final = 5
+"""Times that a form has the same hole: what fills it can be long."""
 MAX_SENTENCE: Final = 4_000
 """Characters of one form of a sentence."""
 _CODE: Final = re.compile(r"`[^`\n]*`")
@@ -41,6 +43,9 @@ def _problems_of_form(source: str, context: str, form: str, *, counts: bool) -> 
         yield f"It has the unknown hole {{{min(own - holes)}}}"
     if holes - own - optional:
         yield f"It lacks the hole {{{min(holes - own - optional)}}}"
+    repeated = Counter(HOLE.findall(form)).most_common(1)
+    if repeated and repeated[0][1] > MAX_REPEATED:
+        yield f"It has the hole {{{repeated[0][0]}}} more than {MAX_REPEATED} times"
     if Counter(_CODE.findall(source)) != Counter(_CODE.findall(form)):
         yield "Its commands and codes in backticks differ from the English ones"
     if source.count(_EMPHASIS) != form.count(_EMPHASIS):

@@ -284,7 +284,9 @@ def _of_parley() -> frozenset[str]:
 def _files_in(folder: Path | None) -> Mapping[str, Path]:
     if folder is None or not folder.is_dir():
         return {}
-    return {name: folder / f"{name}.po" for name in _names(path.name for path in folder.iterdir())}
+    # A pipe or a device would be read without an end.
+    found = _names(path.name for path in folder.iterdir() if path.is_file())
+    return {name: folder / f"{name}.po" for name in found}
 
 
 def _names(names: Iterable[str]) -> Iterator[str]:

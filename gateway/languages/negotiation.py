@@ -39,7 +39,9 @@ def fitting(tag: str, offered: Collection[str]) -> str:
         return ""
     main, *further = tag.replace("_", "-").casefold().split("-")
     by_name = {language.casefold(): language for language in offered}
+    if exact := by_name.get("_".join((main, *further))):
+        return exact
     if main == "zh":
         script = "hant" if _TRADITIONAL.intersection(further) else "hans"
         return by_name.get(f"zh_{script}", "")
-    return by_name.get("_".join((main, *further))) or by_name.get(main, "")
+    return by_name.get(main, "")

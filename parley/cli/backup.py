@@ -7,11 +7,11 @@ from typing import Annotated, Final
 
 import typer
 
-from gateway.errors import UsageError
+from gateway.errors import BadInput, UsageError
 from gateway.stores.sqlite.backup import restore, verify
 from parley.cli.options import Config
 from parley.cli.stores import command_settings
-from parley.maintenance.backup import back_up_all, copy_key, key_copy, key_in, pairs
+from parley.maintenance.backup import back_up_all, copy_bytes, copy_key, key_copy, key_in, pairs
 from parley.security.keys import audit_key_file
 from parley.wiring.storage import SCHEMAS
 
@@ -87,10 +87,17 @@ def _kept(file: Path, now: datetime) -> Path:
 
 
 def _keep_key(key: Path, other: Path, kept: Path) -> None:
-    """Copy the key that another one replaces. Raises `BadInput`, `StoreUnavailable`."""
-    if key_in(key) != key_in(other):
+    """Copy the key that another one replaces, also a damaged one. Raises `BadInput`,
+    `StoreUnavailable`."""
+    replaced = key_in(other)
+    try:
+        if key_in(key) == replaced:
+            return
+    except BadInput:
+        copy_bytes(key, kept)
+    else:
         copy_key(key, kept)
-        sys.stdout.write(f"The replaced key is kept as {kept}.\n")
+    sys.stdout.write(f"The replaced key is kept as {kept}.\n")
 
 
 def _refuse_other_key(copied_key: Path, key: Path, force: bool) -> None:

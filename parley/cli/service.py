@@ -31,6 +31,14 @@ TEMPORARY: Final = (
     "{command} is in a cache that may be emptied: install Parley with `uv tool install` or `pipx "
     "install`, then run this command again."
 )
+UNWRITABLE: Final = (
+    "A service cannot use the path {path!r}: it has a control character, ends with a backslash or a"
+    " space, or is not UTF-8, or a program's path has a quote. Rename the folder."
+)
+NO_PROGRAM: Final = frozenset("\"'\\")
+MAX_SHOWN: Final = 500
+MAX_FOLDERS: Final = 100
+SYSTEM_PATH: Final = ("/usr/local/bin", "/usr/bin", "/bin")
 UNIT: Final = """\
 # Written by `parley service install`.
 [Unit]
@@ -44,6 +52,7 @@ WatchdogSec=60
 ExecStart={command}
 WorkingDirectory={folder}
 Environment=PYTHONUNBUFFERED=1
+Environment={path}
 UMask=0077
 Restart=on-failure
 RestartSec=5
@@ -85,8 +94,16 @@ class Systemd(Struct, frozen=True):
 
     def install(self, command: Sequence[str], folder: Path) -> str:
         """Write the unit and start it, also without a login where that is allowed."""
-        line = " ".join(_unit_word(word) for word in command)
-        write_beside(self.file, UNIT.format(command=line, folder=_unit_path(folder)))
+        program, *arguments = command
+        # systemd fills variables into the arguments only.
+        words = (_quoted(program), *(_quoted(one.replace("$", "$$")) for one in arguments))
+        line = " ".join(words)
+        write_beside(
+            self.file,
+            UNIT.format(
+                command=line, folder=_unit_path(folder), path=_quoted(f"PATH={search_path()}")
+            ),
+        )
         run("systemctl", "--user", "daemon-reload")
         run("systemctl", "--user", "enable", f"{NAME}.service")
         run("systemctl", "--user", "restart", f"{NAME}.service")
@@ -135,7 +152,7 @@ class Launchd(Struct, frozen=True):
             "Label": LABEL,
             "ProgramArguments": list(command),
             "WorkingDirectory": str(folder),
-            "EnvironmentVariables": {"PYTHONUNBUFFERED": "1"},
+            "EnvironmentVariables": {"PYTHONUNBUFFERED": "1", "PATH": search_path()},
             "RunAtLoad": True,
             "KeepAlive": {"SuccessfulExit": False},
             "ThrottleInterval": 10,
@@ -183,7 +200,9 @@ def install(config: Config = None) -> int:
     if {"archive-v0", "environments-v2"} & set(command.parts):
         raise UsageError(TEMPORARY.format(command=command))
     words = [sys.executable, "-m", "parley", "run", "--config", str(path.absolute())]
-    said = manager().install(words, base_folder(path))
+    folder = base_folder(path)
+    _refuse_unwritable(words[0], (*words[1:], str(folder.absolute())))
+    said = manager().install(words, folder)
     sys.stdout.write(f"Parley runs as a service, and starts again after a failure.\n{said}\n")
     return 0
 
@@ -219,11 +238,30 @@ def _tried(*command: str) -> tuple[bool, str]:
     return ended.returncode == 0, (ended.stdout + ended.stderr).strip()[:MAX_SAID]
 
 
-def _unit_word(word: str) -> str:
-    """A word of ExecStart (systemd.service(5), command lines): quoted, without specifiers."""
-    plain = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+def search_path() -> str:
+    """The folders in which this shell finds programs: service managers have fewer, and MCP servers
+    are started with programs such as `uvx` and `npx`. A relative folder is left out."""
+    folders = (*os.environ.get("PATH", "").split(os.pathsep)[:MAX_FOLDERS], *SYSTEM_PATH)
+    usable = (one for one in folders if one.startswith("/") and one.isprintable())
+    return os.pathsep.join(dict.fromkeys(usable))
+
+
+def _quoted(word: str) -> str:
+    """A word of ExecStart or Environment (systemd.service(5), command lines): quoted, without
+    specifiers."""
+    plain = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{plain}"'
 
 
 def _unit_path(folder: Path) -> str:
     return str(folder.absolute()).replace("%", "%%")
+
+
+def _refuse_unwritable(program: str, paths: Sequence[str]) -> None:
+    """Raises `BadInput` for a path that a line of a service's file cannot hold: with a line break,
+    which would begin another setting, or with an end that is not taken as a part of the path.
+    systemd takes no program with a quote or a backslash."""
+    for path in (program, *paths):
+        unquotable = path is program and NO_PROGRAM.intersection(path)
+        if unquotable or not path.isprintable() or path != path.strip() or path.endswith("\\"):
+            raise UsageError(UNWRITABLE.format(path=path[:MAX_SHOWN]))

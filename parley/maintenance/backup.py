@@ -17,6 +17,8 @@ from parley.wiring.storage import SCHEMAS
 
 HOT_SUFFIX: Final = ".storage"
 """Added to the name of the copy where `storage.url` is a SQLite file of its own."""
+MAX_DAMAGED: Final = 1_000_000
+"""Bytes that are kept of a file that holds no key."""
 KEY_SUFFIX: Final = ".audit.key"
 """Added to the name of the copy for the key that seals the audit."""
 
@@ -72,12 +74,26 @@ def copy_key(source: Path, target: Path) -> None:
 
     Raises `BadInput` when the source holds no key, `StoreUnavailable` when it cannot be written.
     """
-    key = key_in(source)
+    _write_key(f"{key_in(source).hex()}\n".encode(), target)
+
+
+def copy_bytes(source: Path, target: Path) -> None:
+    """Copy the beginning of a file that holds no key, as `copy_key` does. Raises
+    `StoreUnavailable`."""
+    try:
+        with source.open("rb") as file:
+            content = file.read(MAX_DAMAGED)
+    except OSError as error:
+        raise StoreUnavailable(f"cannot read the key {source}: {error}") from error
+    _write_key(content, target)
+
+
+def _write_key(content: bytes, target: Path) -> None:
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         descriptor = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            file.write(key.hex() + "\n")
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         part.replace(target)

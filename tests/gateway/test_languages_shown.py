@@ -1,6 +1,10 @@
 """People read the assistant's own sentences in their language, each in their own."""
 
+from collections.abc import Sequence
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gateway.immutable import replace
 from gateway.languages.installed import LanguagePolicy, Languages
@@ -84,3 +88,43 @@ async def test_the_model_reads_the_same_in_every_language(language: str) -> None
     async with gateway(policies=POLICIES) as g:
         await g.take(received("hello"))
         assert g.model.requests == asked
+
+
+STEPS = (
+    *("hello", "and then?", "stop", "yes", "help"),
+    *("/context", "/task write a letter", "/task", "/task end", "/help", "/help more", "/stop"),
+    *("/language", "/language {}", "/language auto", "/clear", "/nothing"),
+)
+
+
+async def asked_in(policies: Policies, language: str, chosen: str, steps: Sequence[str]) -> object:
+    """What the model gets when a person whose platform tells `language` takes these steps."""
+    author = MessageAuthor("ada", "Ada", language=language)
+    async with gateway(policies=policies, capabilities=Capabilities(max_buttons=3)) as g:
+        for number, step in enumerate(steps):
+            if step.startswith("/"):
+                name, _, arguments = step.format(chosen)[1:].partition(" ")
+                event = CommandInvoked(f"c{number}", direct(), author, name, arguments)
+                await g.take(event)
+                continue
+            said = received(step, message_id=f"m{number}")
+            await g.take(replace(said, message=replace(said.message, author=author)))
+        return g.model.requests
+
+
+@given(
+    st.sampled_from(LANGUAGES.offered),
+    st.sampled_from(LANGUAGES.offered),
+    st.lists(st.sampled_from(STEPS), min_size=1, max_size=6).map(lambda steps: [*steps, "why?"]),
+)
+async def test_what_a_person_does_in_their_language_leaves_the_prompt_unchanged(
+    told: str, chosen: str, steps: list[str]
+) -> None:
+    policies = replace(
+        POLICIES,
+        assistant=replace(POLICIES.assistant, disclosure="first_contact"),
+        limits=RateLimits(user_per_minute=0, channel_per_minute=0, workspace_per_minute=0),
+    )
+    asked = await asked_in(policies, told, chosen, steps)
+    assert asked
+    assert asked == await asked_in(policies, "en", "en", steps)

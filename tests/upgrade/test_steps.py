@@ -1,5 +1,6 @@
 """Steps that carry rows over, from a database as it was just before the step."""
 
+import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
@@ -11,6 +12,7 @@ from db import Database, Statement
 from db.migrations import Schema
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
+from db.values import micros
 from gateway.inbound.crash_loop_guard import CRASHES as STORED
 from gateway.inbound.crash_loop_guard import CrashCounts
 from gateway.ports.clock import SystemClock
@@ -23,8 +25,12 @@ from gateway.stores.sqlite.hot_state import SqliteAdapterStates
 from gateway.stores.takeovers import TakeoverStore
 from memory.agents.schema import INVITATIONS
 from memory.agents.stores.invitations import SqlInvitations
+from memory.schema import REPOSITORY_TEXT
 from memory.schema import SCHEMA as MEMORY
 from memory.stores.api_tokens import OF_AGENTS, TokenStore
+from memory.stores.reviews import ReviewStore, record_to_json
+from tests.memory.stores.records import ADA as RECORDED
+from tests.memory.stores.records import BOB, access, record
 from tests.support.databases import new_database, started
 from tests.support.servers import PostgresServer
 
@@ -52,6 +58,12 @@ LINK = Statement("""
     INSERT INTO people_links (tenant, person, link_group) VALUES ('default', :person, 'g')
 """)
 MEMBERS = Statement("SELECT agent FROM pool_members ORDER BY agent")
+REVIEW = Statement("""
+    INSERT INTO memory_reviews (id, tenant, person, scope, project, room, target, state, record,
+        reason, passed, failed, submitted_at, note)
+    VALUES ('r1', 't', :person, 'user', '', '', '', 'pending', :record,
+        'It says how things may be.', '["bounds"]', '["grounding"]', :at, '')
+""")
 TAKEOVER = Statement("""
     INSERT INTO takeovers (id, tenant, conversation, operator, name, person, since, active, shared)
     VALUES ('t1', 'default', 'c', 'test:main:olga', 'Olga', :person, 1, 2, 1)
@@ -126,6 +138,28 @@ async def test_a_membership_to_which_nobody_agreed_becomes_an_invitation(
     assert await invitations.unnotified(now, 10) == [], "no message about an old membership"
     for other in (ADA, EVE, MAL):
         assert await invitations.listed("default", [other], now, 10) == []
+
+
+async def test_a_memory_that_waits_for_review_is_decided_after_the_upgrade(open_: Open) -> None:
+    now = SystemClock().now()
+    kept = json.loads(record_to_json(record("I may move to Oslo", id="mem-1")))
+    del kept["provenance"]["from_repository"], kept["evidence"]["fields"]
+    async with open_((GATEWAY, before(MEMORY, REPOSITORY_TEXT[0]))) as old:
+        row = {"person": RECORDED, "record": json.dumps(kept), "at": micros(now)}
+        await old.change(REVIEW, row)
+    async with open_((GATEWAY, MEMORY)) as new:
+        reviews = ReviewStore(new)
+        (waits,) = await reviews.waiting(access(), 10)
+        assert (waits.id, waits.record.content) == ("r1", "I may move to Oslo")
+        assert waits.reason.english == "It says how things may be."
+        assert (waits.passed, waits.failed) == (("bounds",), ("grounding",))
+        assert not waits.record.provenance.from_repository
+        assert await reviews.waiting(access(BOB), 10) == []
+        taken = await reviews.take(access(), "r1", "approved", "", now)
+        assert taken is not None
+        assert taken.record == waits.record
+        (decided,) = await reviews.history(access(), 10)
+        assert (decided.state, decided.decided_by) == ("approved", RECORDED)
 
 
 async def test_open_takeovers_and_grants_are_carried_over(open_: Open) -> None:

@@ -36,6 +36,10 @@ RECORD: Final = """
     VALUES (?, 'restored', ?, 0, ?, ?)
 """
 NEW: Final = os.O_CREAT | os.O_EXCL | os.O_WRONLY
+DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+LOCKED: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+PRIMARY: Final = 0xFF
+"""The bits of a result code that say its kind (sqlite.org/rescode.html)."""
 MAX_FINDINGS: Final = 5
 """Reported faults of a damaged file."""
 
@@ -147,13 +151,38 @@ def _keep(database: Path, kept: Path) -> None:
 
 def _put_back(backup: Path, database: Path) -> None:
     """Restore in one transaction of the database: readers see the old content until it is
-    replaced."""
+    replaced. A database that is too damaged for a transaction is replaced as a file."""
+    try:
+        _fill(backup, database)
+    except sqlite3.DatabaseError as error:
+        if getattr(error, "sqlite_errorcode", 0) & PRIMARY not in DAMAGE:
+            raise
+        _replace_file(backup, database)
+    _make_durable(database)
+
+
+def _fill(backup: Path, database: Path) -> None:
     os.close(os.open(database, os.O_CREAT | os.O_WRONLY, 0o600))
     with closing(_opened(backup, "ro")) as source, closing(_opened(database, "rw")) as copy:
         copy.execute("PRAGMA synchronous=FULL")
-        source.backup(copy)
+        source.backup(copy, progress=_impatient())
         copy.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    _make_durable(database)
+
+
+def _replace_file(backup: Path, database: Path) -> None:
+    database = Path(os.path.realpath(database))  # a link stays one
+    part = database.with_name(f".{database.name}.{os.getpid()}.part")
+    try:
+        _fill(backup, part)
+        _make_durable(part)
+        # SQLite would apply the log of the old file to the new one.
+        for suffix in ("-wal", "-shm"):
+            Path(f"{database}{suffix}").unlink(missing_ok=True)
+        part.replace(database)
+        _make_durable(database.parent)
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 def _mark_restored(database: Path, schemas: Sequence[Schema]) -> InFlight:
@@ -180,7 +209,10 @@ def _copy_moment(
     """Copy a snapshot of the source. Without the open transaction every write of another process
     would restart the copy."""
 
-    def step(_: int, left: int, pages: int) -> None:
+    bounded = _impatient()
+
+    def step(status: int, left: int, pages: int) -> None:
+        bounded(status, left, pages)
         if progress is not None:
             progress(pages - left, pages)
         time.sleep(PAUSE_SECONDS)
@@ -190,6 +222,23 @@ def _copy_moment(
     source.backup(copy, pages=PAGES, progress=step)
     source.execute("COMMIT")
     copy.execute("PRAGMA journal_mode=DELETE")
+
+
+def _impatient() -> Callable[[int, int, int], None]:
+    """Return a function that ends a copy which waits too long for a lock. Python would try again
+    without an end."""
+    since: list[float] = []
+
+    def step(status: int, _left: int, _pages: int) -> None:
+        now = time.monotonic()
+        if status & PRIMARY not in LOCKED:
+            since.clear()
+        elif not since:
+            since.append(now)
+        elif now - since[0] > BUSY_SECONDS:
+            raise sqlite3.OperationalError("another program has locked the database")
+
+    return step
 
 
 def _opened(file: Path, mode: str) -> sqlite3.Connection:

@@ -2,6 +2,7 @@
 
 import gettext
 import io
+import time
 
 import pytest
 from babel.messages.catalog import Catalog
@@ -78,16 +79,33 @@ def test_a_damaged_file_is_refused_with_its_line(po: str, line: str) -> None:
 @for_each(
     "header",
     [
-        ('nplurals=2; plural=__import__("os");',),
-        ("nplurals=2; plural=" + "(" * 200 + "n",),
-        ("nplurals=2; plural=1/n",),
-        ("nonsense",),
-        ("nplurals=2; plural=" + "n+" * 500 + "n",),
+        'nplurals=2; plural=__import__("os");',
+        "nplurals=2; plural=" + "(" * 200 + "n",
+        "nplurals=2; plural=1/n",
+        "nonsense",
+        "nplurals=2; plural=" + "n+" * 500 + "n",
     ],
 )
 def test_a_wrong_plural_rule_is_refused(header: str) -> None:
     with pytest.raises(CatalogueError, match="Plural-Forms"):
         translations_of({"": f"Plural-Forms: {header}\n"})
+
+
+def test_a_plural_rule_that_fails_for_one_number_shows_english_there() -> None:
+    days = key_of("{count} day", "{count} days")
+    rule = "Plural-Forms: nplurals=2; plural=n/(n-500);\n"
+    read = translations_of({"": rule, days: "{count} dag\0{count} dage"})
+    assert read.ngettext("{count} day", "{count} days", 0) == "{count} dag"
+    assert read.ngettext("{count} day", "{count} days", 500) == "{count} days"
+
+
+def test_a_file_of_the_greatest_size_is_read_in_time_that_grows_with_its_size() -> None:
+    def seconds(lines: int) -> float:
+        began = time.process_time()
+        assert len(catalogue_of('msgid "a"\nmsgstr ""\n' + '"xx"\n' * lines)["a"]) == 2 * lines
+        return time.process_time() - began
+
+    assert seconds(390_000) < 60 * seconds(19_500)
 
 
 @pytest.mark.parametrize("name", LANGUAGES)

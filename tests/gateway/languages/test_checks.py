@@ -10,6 +10,8 @@ from tests.support.for_each import for_each
         ("Hello {who}.", "Hallo {who}.", "", ""),
         ("Hello {who}.", "Hallo.", "", "lacks the hole {who}"),
         ("Hello.", "Hallo {who}.", "", "unknown hole {who}"),
+        ("Hello {who}.", "{who}" * 5, "", ""),
+        ("Hello {who}.", "{who}" * 6, "", "more than 5 times"),
         ("Write `/help`.", "Schreib `/hilfe`.", "", "backticks"),
         ("Write `/help`.", "Schreib /help.", "", "backticks"),
         ("**Note**", "*Hinweis*", "", "0 times **"),

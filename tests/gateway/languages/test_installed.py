@@ -1,5 +1,6 @@
 """An installation speaks the languages of Parley and those that its operator adds."""
 
+import os
 import threading
 from pathlib import Path
 
@@ -106,3 +107,11 @@ async def test_a_catalogue_is_read_in_a_thread_once(monkeypatch: pytest.MonkeyPa
         assert (await languages.loaded("de")).code == "de"
     assert len(threads) == 1
     assert threads[0] != threading.get_ident()
+
+
+def test_only_files_are_read_as_languages(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "da.po")  # a reader would wait for its writer
+    (tmp_path / "nb.po").mkdir()
+    languages = Languages(LanguagePolicy(), tmp_path)
+    languages.check()
+    assert not {"da", "nb"} & set(languages.offered)

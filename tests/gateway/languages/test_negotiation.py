@@ -22,3 +22,9 @@ def test_a_tag_finds_the_offered_language(tag: str, expected: str) -> None:
 
 def test_without_chinese_nothing_else_is_offered_for_it() -> None:
     assert fitting("zh-TW", ("en", "zh_Hans")) == ""
+
+
+def test_an_added_language_is_found_by_its_own_name() -> None:
+    for added in ("zh_HK", "zh_TW", "zh", "de_AT"):
+        offered = (*OFFERED, added)
+        assert [fitting(one, offered) for one in offered] == [*offered]

@@ -6,7 +6,7 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -227,6 +227,53 @@ async def test_a_damaged_copy_is_refused_before_any_change(tmp_path: Path, spoil
     with pytest.raises(BadInput, match=r"copy\.db"):
         restore(copy, file, SCHEMAS, overwrite=True)
     assert rows(file, "SELECT count(*) FROM claimed_keys") == [(2_000,)]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: b"this is no database" * 500,
+        lambda data: data[:50],
+        lambda data: data[: len(data) // 2],
+        lambda data: data[:100] + b"\xff" * 3_996 + data[4_096:],
+        lambda data: data[:8_192] + b"\xff" * (len(data) - 8_192),
+        lambda data: data[:16] + b"\x20\x00" + data[18:],
+        lambda data: b"",
+    ],
+    ids=["text", "header", "half", "first page", "other pages", "page size", "empty"],
+)
+async def test_a_damaged_database_is_replaced_and_kept(
+    tmp_path: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    file, link, copy = tmp_path / "real.db", tmp_path / "parley.db", tmp_path / "copy.db"
+    kept = tmp_path / "kept.db"
+    await filled(file, 2_000)
+    link.symlink_to(file)
+    back_up(file, copy, SCHEMAS)
+    damaged = damage(file.read_bytes())
+    file.write_bytes(damaged)
+    Path(f"{file}-wal").write_bytes(b"\xff" * 9_000)
+    restore(copy, link, SCHEMAS, overwrite=True, kept=kept)
+    assert rows(link, "PRAGMA integrity_check") == [("ok",)]
+    assert rows(link, "SELECT count(*) FROM claimed_keys") == [(2_000,)]
+    assert kept.read_bytes() == damaged
+    assert link.is_symlink()
+    assert not list(tmp_path.glob(".*.part"))
+
+
+async def test_a_locked_database_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.stores.sqlite.backup.BUSY_SECONDS", 0.1)
+    file, copy = tmp_path / "parley.db", tmp_path / "copy.db"
+    await filled(file, 10)
+    back_up(file, copy, SCHEMAS)
+    before = file.stat().st_ino
+    with closing(sqlite3.connect(file, isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreUnavailable, match="locked"):
+            restore(copy, file, SCHEMAS, overwrite=True)
+    assert file.stat().st_ino == before
 
 
 async def test_a_copy_of_a_newer_version_is_refused(tmp_path: Path) -> None:

@@ -145,3 +145,23 @@ async def test_a_copy_without_its_key_is_restored_with_a_notice(tmp_path: Path) 
     assert (await parley("backup", "copy.db", cwd=tmp_path)).status == 0
     restored = await parley("restore", "copy.db", "--force", cwd=tmp_path)
     assert (restored.status, "Without its key" in restored.err) == (0, True)
+
+
+async def test_a_damaged_database_and_its_damaged_key_are_replaced_and_kept(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    storage = Storage(from_mapping({"database": {"url": f"sqlite:///{data}/parley.db"}}), CLOCK)
+    await storage.start()
+    await storage.stop()
+    (data / "audit.key").write_text("ab" * 32)
+    assert (await parley("backup", "copy.db", cwd=tmp_path)).status == 0
+    damage = b"\xffno key and no database" * 1_000
+    for name in ("parley.db", "audit.key"):
+        (data / name).write_bytes(damage)
+    restored = await parley("restore", "copy.db", "--force", cwd=tmp_path)
+    assert (restored.status, restored.err) == (0, "")
+    assert (data / "audit.key").read_text().strip() == "ab" * 32
+    assert (await parley("audit", "verify", cwd=tmp_path)).status == 0
+    kept = [*data.glob("*.replaced-*[0-9]")]
+    assert len(kept) == 2
+    assert {one.read_bytes() for one in kept} == {damage}
+    assert {one.stat().st_mode & 0o077 for one in kept} == {0}

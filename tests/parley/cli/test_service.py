@@ -8,10 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from gateway.errors import StartError
-from parley.cli.service import LABEL, Launchd, Systemd
+from gateway.errors import BadInput, StartError
+from parley.cli.service import LABEL, Launchd, Systemd, _refuse_unwritable, install, search_path
 
-COMMAND = ["/opt/a folder/100%/$x/python", "-m", "parley", "run", "--config", "/srv/my config.yaml"]
+COMMAND = [
+    "/opt/a folder/100%/$x/python",
+    "-m",
+    "parley",
+    "run",
+    "--config",
+    "/srv/my config.yaml",
+    "$HOME",
+]
 
 
 @pytest.fixture
@@ -30,7 +38,12 @@ def called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed")
 def test_systemd_accepts_the_unit(tmp_path: Path, called: Path) -> None:
     systemd = Systemd(tmp_path)
-    systemd.install(["/bin/true", "a b", "100%", "$HOME"], tmp_path)
+    folder, programs = tmp_path / "50% of \"a\" $x \\ 'b'", tmp_path / "50% of $x"
+    folder.mkdir()
+    programs.mkdir()
+    program = programs / "true"
+    shutil.copy("/bin/true", program)
+    systemd.install([str(program), "a b", "100%", "$HOME"], folder)
     verify = ["systemd-analyze", "verify", "--user", str(systemd.file)]
     env = {"PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": str(tmp_path), "HOME": str(tmp_path)}
     ended = subprocess.run(verify, env=env, capture_output=True, text=True, check=False)
@@ -45,7 +58,8 @@ def test_a_unit_is_installed_asked_for_and_removed(tmp_path: Path, called: Path)
     systemd = Systemd(tmp_path)
     assert "journalctl --user -u parley" in systemd.install(COMMAND, tmp_path)
     text = systemd.file.read_text()
-    assert 'ExecStart="/opt/a folder/100%%/$$x/python" "-m" "parley" "run"' in text
+    assert 'ExecStart="/opt/a folder/100%%/$x/python" "-m" "parley" "run"' in text
+    assert '"/srv/my config.yaml" "$$HOME"' in text
     assert "Restart=on-failure" in text
     assert systemd.status()[0]
     assert "is removed" in systemd.remove()
@@ -59,6 +73,24 @@ def test_a_unit_is_installed_asked_for_and_removed(tmp_path: Path, called: Path)
         "loginctl enable-linger",
     ]
     assert "systemctl --user disable --now parley.service" in calls
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["a\nExecStartPre=/bin/false", "a\rb", "a\x00b", "a\u2028b", "a\udcff", "a\\", "a "],
+    ids=ascii,
+)
+def test_a_path_that_would_change_the_unit_is_refused(name: str) -> None:
+    with pytest.raises(BadInput, match="cannot use the path") as refused:
+        _refuse_unwritable("/bin/true", (f"/srv/{name}",))
+    assert str(refused.value).isprintable()
+
+
+def test_only_a_program_may_have_no_quotes() -> None:
+    path = "/srv/a b/100%/$x/\"é\"'ü'/日本"
+    _refuse_unwritable("/srv/a b/100%/$x/日本", (path,))
+    with pytest.raises(BadInput, match="cannot use the path"):
+        _refuse_unwritable(path, ())
 
 
 def test_an_agent_is_installed_asked_for_and_removed(tmp_path: Path, called: Path) -> None:
@@ -80,3 +112,33 @@ def test_a_manager_that_refuses_is_named(tmp_path: Path, called: Path) -> None:
         Systemd(tmp_path).install(COMMAND, tmp_path)
     assert not Systemd(tmp_path).status()[0]
     assert stat.S_IMODE(Systemd(tmp_path).file.stat().st_mode) == 0o644
+
+
+def test_nothing_is_written_for_a_refused_folder(
+    tmp_path: Path, called: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "a\nUMask=0000"
+    folder.mkdir()
+    (folder / "parley.yaml").write_text("")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("sys.platform", "linux")
+    with pytest.raises(BadInput, match="cannot use the path"):
+        install(folder / "parley.yaml")
+    assert not called.exists()
+
+
+def test_a_service_finds_the_programs_of_the_shell_that_installs_it(
+    tmp_path: Path, called: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = '/home/a b/50%/.local/"bin"'
+    path = f"{tmp_path / 'bin'}:{own}:.:relative::/a\nUMask=0:{own}:/usr/bin"
+    monkeypatch.setenv("PATH", path)
+    expected = f"{tmp_path / 'bin'}:{own}:/usr/bin:/usr/local/bin:/bin"
+    assert search_path() == expected
+    systemd, launchd = Systemd(tmp_path), Launchd(tmp_path, 501)
+    systemd.install(COMMAND, tmp_path)
+    launchd.install(COMMAND, tmp_path)
+    written = expected.replace("%", "%%").replace('"', '\\"')
+    assert f'\nEnvironment="PATH={written}"\n' in systemd.file.read_text()
+    job = plistlib.loads(launchd.file.read_bytes())
+    assert job["EnvironmentVariables"]["PATH"] == expected
