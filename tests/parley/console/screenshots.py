@@ -48,7 +48,7 @@ _WIDE: Final = (1440, 900)
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A view: who opens it, its address, and the selector of what to press before the picture is taken."""
+    """A view: who opens it, its address, and the selector of what to press before its picture."""
 
     name: str
     who: str
@@ -128,13 +128,13 @@ async def take_views(console: Console, team: Team, folder: Path, every: bool) ->
         ]
         if not wanted:
             continue
-        size = _WIDE if every and size == DESKTOP else size
-        async with window(console.app.local.base_url, size, dark=dark) as opened:
+        shown = _WIDE if every and size == DESKTOP else size
+        async with window(console.app.local.base_url, shown, dark=dark) as opened:
             await opened.page.goto(await console.link(who))
             await opened.page.locator("main button").first.click()
             await opened.page.locator("nav.menu").wait_for()
             for view in wanted:
-                name = f"{view.name}-{size[0]}{'-dark' if dark else ''}.png"
+                name = f"{view.name}-{shown[0]}{'-dark' if dark else ''}.png"
                 await _open(opened.page, console, view)
                 shot = await opened.page.screenshot(full_page=True, animations="disabled")
                 (folder / name).write_bytes(shot if every else small(shot, _TALLEST[size]))
