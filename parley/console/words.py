@@ -10,6 +10,7 @@ _KNOWN: Final = (
     # Roles, and the levels of budgets and limits.
     *(text("guest"), text("member"), text("operator"), text("owner")),
     *(text("person"), text("channel"), text("workspace"), text("model"), text("user")),
+    *(text("person, beside the shared limits"), text("project"), text("everybody")),
     # Places and triggers.
     *(text("direct"), text("private room"), text("public room")),
     *(text("mention"), text("direct message"), text("reply"), text("prefix"), text("thread")),

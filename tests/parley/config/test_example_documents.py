@@ -1,5 +1,6 @@
 """The example file and the reference name every key there is, with its default: no drift."""
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from parley.config.reference_page import (
     documented,
     groups,
     own_platforms,
+    texts_in,
     with_reference,
 )
 from parley.config.yaml_file import Value, parse_yaml
@@ -101,6 +103,21 @@ def test_every_key_of_parley_has_a_description() -> None:
 
 def test_the_text_below_a_field_is_its_documentation() -> None:
     assert documented(RateLimits)["user_per_minute"] == "Questions of one person."
+
+
+def test_no_source_is_parsed_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+    parse = ast.parse
+
+    def noted(source: str) -> ast.Module:
+        parsed.append(source)
+        return parse(source)
+
+    monkeypatch.setattr(ast, "parse", noted)
+    documented.cache_clear()
+    texts_in.cache_clear()
+    assert list(groups(PLATFORMS))
+    assert 1 < len(parsed) == len(set(parsed))
 
 
 @pytest.mark.parametrize("block", BLOCKS)

@@ -2,13 +2,14 @@
 
 `python -m tests.parley.console.screenshots` makes them.
 
-With `--all FOLDER`, every view in both widths and themes, to look at after a change of a style.
+With `--all FOLDER`, every view in both widths and themes, to look at after a change of a style;
+with `--languages en,ar` in each of these languages, in a folder of its own.
 """
 
 import argparse
 import asyncio
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from io import BytesIO
@@ -23,7 +24,14 @@ from playwright.async_api import Page
 from gateway.outbound.membership import PlatformMembership
 from gateway.ports import MembershipStatus
 from parley.console.views.configuration.forms import PAGES
-from tests.parley.console.kit import OPERATOR, OWNER, Console, console_in, console_settings
+from tests.parley.console.kit import (
+    OPERATOR,
+    OWNER,
+    Console,
+    console_in,
+    console_settings,
+    person_named,
+)
 from tests.parley.console.team import ANNA, PEOPLE, Team, team_in
 from tests.parley.demo.browser import DESKTOP, TELEPHONE, launched, window
 
@@ -34,11 +42,13 @@ _COLOURS: Final = 96
 _TALLEST: Final = {DESKTOP: 1100, TELEPHONE: 1000}
 """Pixels of a picture in the documentation."""
 _LOOKS: Final = tuple(product((TELEPHONE, DESKTOP), (True, False)))
+_WIDE: Final = (1440, 900)
+"""The desktop of pictures that are only looked at."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A view: who opens it, its address, and the text to press before the picture is taken."""
+    """A view: who opens it, its address, and the selector of what to press before its picture."""
 
     name: str
     who: str
@@ -68,7 +78,13 @@ def views(team: Team) -> Iterator[View]:
     yield View("memory-accounts", ANNA, "/memory/accounts", looks=())
     yield View("memory-agents", ANNA, "/memory/agents", looks=())
     yield View("memory-pools", ANNA, "/memory/pools", looks=())
-    yield View("memory-tokens", ANNA, "/memory/tokens", press="Create", looks=())
+    yield View(
+        "memory-tokens",
+        ANNA,
+        "/memory/tokens",
+        press="main form[action$='/create'] button",
+        looks=(),
+    )
     yield View("memory-data", ANNA, "/memory/data", looks=phone)
     yield View("usage", OPERATOR, "/usage", looks=dark)
     yield View("usage-channel", OPERATOR, "/usage?by=channel", looks=())
@@ -77,7 +93,9 @@ def views(team: Team) -> Iterator[View]:
     for page in PAGES:
         yield View(f"configuration-{page}", OWNER, f"/configuration?page={page}", looks=())
     yield View("audit", OWNER, "/audit", looks=dark)
-    yield View("verification", OWNER, "/audit", press="Verify now", looks=())
+    yield View(
+        "verification", OWNER, "/audit", press="form[action$='/audit/verify'] button", looks=()
+    )
     yield View("health", OWNER, "/health", looks=phone)
     yield View("account", ANNA, "/account", looks=phone_dark)
     for name in ("overview", "conversations", "memory", "memory/entries", "memory/reviews"):
@@ -86,7 +104,21 @@ def views(team: Team) -> Iterator[View]:
 
 async def take(console: Console, folder: Path, every: bool) -> None:
     """Open the views and write their pictures."""
+    await take_views(console, await team_in(console), folder, every)
+
+
+async def take_in(console: Console, folder: Path, languages: Sequence[str]) -> None:
+    """Write the pictures of every view in each language, to a folder with the language's name."""
     team = await team_in(console)
+    for language in languages:
+        for name in {view.who for view in views(team)}:
+            await console.app.services.readers.choose("default", person_named(name), language)
+        (folder / language).mkdir(exist_ok=True)
+        await take_views(console, team, folder / language, every=True)
+
+
+async def take_views(console: Console, team: Team, folder: Path, every: bool) -> None:
+    """Open the views of a team and write their pictures."""
     links = {view.who for view in views(team)}
     for (size, dark), who in product(_LOOKS, sorted(links)):
         wanted = [
@@ -96,12 +128,13 @@ async def take(console: Console, folder: Path, every: bool) -> None:
         ]
         if not wanted:
             continue
-        async with window(console.app.local.base_url, size, dark=dark) as opened:
+        shown = _WIDE if every and size == DESKTOP else size
+        async with window(console.app.local.base_url, shown, dark=dark) as opened:
             await opened.page.goto(await console.link(who))
-            await opened.page.get_by_role("button", name="Sign in").click()
-            await opened.page.get_by_role("heading", level=1, name="Overview").wait_for()
+            await opened.page.locator("main button").first.click()
+            await opened.page.locator("nav.menu").wait_for()
             for view in wanted:
-                name = f"{view.name}-{size[0]}{'-dark' if dark else ''}.png"
+                name = f"{view.name}-{shown[0]}{'-dark' if dark else ''}.png"
                 await _open(opened.page, console, view)
                 shot = await opened.page.screenshot(full_page=True, animations="disabled")
                 (folder / name).write_bytes(shot if every else small(shot, _TALLEST[size]))
@@ -112,7 +145,7 @@ async def take(console: Console, folder: Path, every: bool) -> None:
 async def _open(page: Page, console: Console, view: View) -> None:
     await page.goto(f"{console.app.local.base_url}/console{view.path}")
     if view.press:
-        await page.get_by_role("button", name=view.press).click()
+        await page.locator(view.press).click()
         await page.locator("[aria-busy=true], progress").wait_for(state="detached")
     # Charts are drawn, and times are rewritten, after the page is loaded.
     await page.wait_for_load_state("networkidle")
@@ -133,7 +166,7 @@ async def belongs(_: PlatformMembership, _person: str, _project: str) -> Members
     return MembershipStatus.MEMBER
 
 
-async def main(folder: Path, every: bool) -> None:
+async def main(folder: Path, every: bool, languages: Sequence[str] = ()) -> None:
     """Start a program with a team in it, and a browser."""
     folder.mkdir(parents=True, exist_ok=True)
     served = [f"web:{name}" for name in (*PEOPLE, NEWCOMER)]
@@ -146,11 +179,19 @@ async def main(folder: Path, every: bool) -> None:
         settings = console_settings(
             data, access={"admission": "approved", **access}, budgets=budgets
         )
-        await take(await stack.enter_async_context(console_in(settings)), folder, every)
+        console = await stack.enter_async_context(console_in(settings))
+        if languages:
+            await take_in(console, folder, languages)
+        else:
+            await take(console, folder, every)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--all", type=Path, metavar="FOLDER", help="every view, in every look")
-    chosen = parser.parse_args().all
-    asyncio.run(main(chosen or FOLDER, chosen is not None))
+    parser.add_argument("--languages", default="", metavar="CODES", help="with --all: en,de,ar,ja")
+    given = parser.parse_args()
+    if given.languages and given.all is None:
+        parser.error("--languages needs --all")
+    codes = [code for code in given.languages.split(",") if code]
+    asyncio.run(main(given.all or FOLDER, given.all is not None, codes))

@@ -2,13 +2,26 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from unittest.mock import patch
+from urllib.parse import urlencode
 
+import pytest
 import pytest_asyncio
 from playwright.async_api import Page, Request, expect
 
+from gateway.outbound.membership import PlatformMembership
 from parley.console.route import AnyRoute
 from parley.console.routes import ROUTES
-from tests.parley.console.kit import OWNER, Console, console_in, console_settings
+from tests.parley.console.kit import (
+    OPERATOR,
+    OWNER,
+    Console,
+    console_in,
+    console_settings,
+    person_named,
+)
+from tests.parley.console.screenshots import belongs
+from tests.parley.console.team import ANNA, PEOPLE, Team, team_in
 from tests.parley.demo.browser import (
     IN_CHROMIUM,
     Window,
@@ -18,7 +31,10 @@ from tests.parley.demo.browser import (
 )
 
 pytestmark = IN_CHROMIUM
-PAGES = [route for route in ROUTES if route.menu]
+PAGES = [route for route in ROUTES if route.method == "GET" and route.template]
+LANGUAGES = ("en", *(pytest.param(code, marks=pytest.mark.nightly) for code in ("de", "ar", "ja")))
+WITHOUT_PAGE = {"private_memory"}
+"""Views that need an emergency first, and answer with the page of a refusal."""
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -30,8 +46,8 @@ async def console(tmp_path: Path) -> AsyncIterator[Console]:
 async def sign_in(console: Console, opened: Window, name: str) -> Page:
     """Open a login link as a person does."""
     await opened.page.goto(await console.link(name))
-    await opened.page.get_by_role("button", name="Sign in").click()
-    await expect(opened.page.get_by_role("heading", level=1)).to_have_text("Overview")
+    await opened.page.locator("main button").first.click()
+    await expect(opened.page.locator("nav.menu")).to_be_visible()
     return opened.page
 
 
@@ -39,17 +55,35 @@ def at(console: Console, path: str) -> str:
     return f"{console.app.local.base_url}/console{path}"
 
 
-async def test_every_page_is_accessible_and_fits(console: Console) -> None:
-    async with window(console.app.local.base_url) as opened:
-        page = await sign_in(console, opened, OWNER)
-        for route in PAGES:
-            await check(page, console, route)
-        assert opened.complaints == []
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_every_page_is_accessible_and_fits(tmp_path: Path, language: str) -> None:
+    served = [f"web:{name}" for name in PEOPLE]
+    roles = {"owners": [f"web:{OWNER}"], "operators": [f"web:{OPERATOR}"]}
+    settings = console_settings(tmp_path, access={**roles, "allowed_users": served})
+    async with console_in(settings) as console:
+        with patch.object(PlatformMembership, "belongs", belongs):
+            team = await team_in(console)
+        for name in (OWNER, ANNA):
+            person = person_named(name)
+            await console.app.services.readers.choose("default", person, language)
+            async with window(console.app.local.base_url) as opened:
+                page = await sign_in(console, opened, name)
+                for route in PAGES:
+                    if name == (ANNA if route.path.startswith("/memory") else OWNER):
+                        await check(page, console, route, team)
+                        assert await page.locator("html").get_attribute("lang") == language
+                refused = [one for one in opened.complaints if "status of 4" not in one]
+                assert refused == []
 
 
-async def check(page: Page, console: Console, route: AnyRoute) -> None:
-    await page.goto(at(console, route.path))
-    await expect(page.locator(".menu a[aria-current]")).to_have_text(str(route.menu))
+async def check(page: Page, console: Console, route: AnyRoute, team: Team) -> None:
+    query = {**route.example, **({"person": person_named(ANNA)} if route.name == "person" else {})}
+    query.pop("id", None)
+    id_ = team.memory if route.name == "memory_entry" else team.turn
+    path = route.path.replace("{id}", id_) + (f"?{urlencode(query)}" if query else "")
+    answer = await page.goto(at(console, path))
+    assert answer is not None
+    assert answer.ok or route.name in WITHOUT_PAGE, (path, answer.status)
     await check_views(page)
 
 

@@ -1,7 +1,7 @@
 """The viewer's agents with what each of them gave, their pools, and the tasks that wait for the
 viewer and the agents. Operators also see the numbers of everybody's, without names and texts."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, Final
 
 from pydantic import Field, StringConstraints
@@ -17,6 +17,7 @@ from memory.actions.call import AgentCall, OneId
 from memory.actions.pools import PoolOut
 from memory.agents.model import MAX_NAME, AgentType
 from memory.service.review import MAX_REASON
+from parley.console.names import names_of
 from parley.console.route import AnyRoute, ConsoleRoute, ItemParams
 from parley.console.services import MEMORY_OFF, ConsoleServices
 from parley.console.viewer import Viewer
@@ -57,19 +58,21 @@ class TaskRejection(ItemParams):
 
 class AgentsPageOut(Output):
     """Agents, pools and open tasks. `all_agents` and `all_pools` are those of everybody, for
-    operators. `said` is the outcome of an action."""
+    operators, and `names` the known names of their people by id. `said` is the outcome of an
+    action."""
 
     agents: tuple[AgentOut, ...] = Field(max_length=MAX_LISTED)
     pools: tuple[PoolOut, ...] = Field(max_length=MAX_LISTED)
     handoffs: tuple[HandoffOut, ...] = Field(max_length=MAX_LISTED)
     all_agents: tuple[AgentOut, ...] = Field(default=(), max_length=MAX_LISTED)
     all_pools: tuple[PoolOut, ...] = Field(default=(), max_length=MAX_LISTED)
+    names: Mapping[str, str] = Field(default={}, max_length=2 * MAX_LISTED)
     said: str = ""
 
 
 async def agents(viewer: Viewer, services: ConsoleServices, _params: AgentsQuery) -> AgentsPageOut:
     """Return the agents, pools and open tasks."""
-    return await _shown(viewer, await _call(viewer, services))
+    return await _shown(viewer, services, await _call(viewer, services))
 
 
 async def register(
@@ -79,7 +82,7 @@ async def register(
     check_account(viewer)
     call = await _call(viewer, services)
     await on.register(call, on.AgentBody(type=params.type, name=params.name, capabilities=None))
-    return await _shown(viewer, call, REGISTERED)
+    return await _shown(viewer, services, call, REGISTERED)
 
 
 async def unregister(
@@ -88,14 +91,14 @@ async def unregister(
     """Unregister an agent of the viewer. Raises `NotFound`."""
     call = await _call(viewer, services)
     await on.unregister(call, OneId(id=params.id))
-    return await _shown(viewer, call, UNREGISTERED)
+    return await _shown(viewer, services, call, UNREGISTERED)
 
 
 async def take_back(viewer: Viewer, services: ConsoleServices, params: ItemParams) -> AgentsPageOut:
     """Take back everything that an agent gave. Raises `NotFound`."""
     call = await _call(viewer, services)
     taken = await on.take_back(call, on.TakeBack(id=params.id))
-    return await _shown(viewer, call, TAKEN_BACK.format(**taken.model_dump()))
+    return await _shown(viewer, services, call, TAKEN_BACK.format(**taken.model_dump()))
 
 
 async def reject(viewer: Viewer, services: ConsoleServices, params: TaskRejection) -> AgentsPageOut:
@@ -103,7 +106,7 @@ async def reject(viewer: Viewer, services: ConsoleServices, params: TaskRejectio
     `BadInput`."""
     call = await _call(viewer, services)
     await on.reject(call, on.RejectHandoff(id=params.id, reason=params.reason))
-    return await _shown(viewer, call, REJECTED)
+    return await _shown(viewer, services, call, REJECTED)
 
 
 async def delete_pool(
@@ -113,7 +116,7 @@ async def delete_pool(
     `NotFound`."""
     call = await _call(viewer, services)
     await on_pools.delete(call, OneId(id=params.id))
-    return await _shown(viewer, call, DELETED)
+    return await _shown(viewer, services, call, DELETED)
 
 
 async def _call(viewer: Viewer, services: ConsoleServices) -> AgentCall:
@@ -123,7 +126,9 @@ async def _call(viewer: Viewer, services: ConsoleServices) -> AgentCall:
     return AgentCall(viewer.proof, handle, services.memory.agents)
 
 
-async def _shown(viewer: Viewer, call: AgentCall, said: str = "") -> AgentsPageOut:
+async def _shown(
+    viewer: Viewer, services: ConsoleServices, call: AgentCall, said: str = ""
+) -> AgentsPageOut:
     own = Listing(of="own")
     listed = await on.agents(call, own)
     pools = await on_pools.pools(call, own)
@@ -139,7 +144,14 @@ async def _shown(viewer: Viewer, call: AgentCall, said: str = "") -> AgentsPageO
     every = Listing(of="all")
     all_agents = (await on.agents(call, every)).agents[:MAX_LISTED]
     all_pools = (await on_pools.pools(call, every)).pools[:MAX_LISTED]
-    return page.model_copy(update={"all_agents": tuple(all_agents), "all_pools": tuple(all_pools)})
+    people = [*(one.person for one in all_agents), *(one.person for one in all_pools)]
+    return page.model_copy(
+        update={
+            "all_agents": tuple(all_agents),
+            "all_pools": tuple(all_pools),
+            "names": await names_of(viewer, services, filter(None, people)),
+        }
+    )
 
 
 def _action(

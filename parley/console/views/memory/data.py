@@ -16,6 +16,7 @@ from memory.service.handle import MemoryHandle
 from memory.text.display import quoted
 from memory.transfer.exporter import personal_file
 from parley.console.route import AnyRoute, ConsoleRoute, File, RefusedWithResult
+from parley.console.said import Said
 from parley.console.services import MEMORY_OFF, ConsoleServices
 from parley.console.text import csv_text
 from parley.console.viewer import Viewer
@@ -55,7 +56,7 @@ class KindOut(Output):
     """The number of stored entries of one kind; `name` is the table, `label` its content."""
 
     name: str
-    label: str
+    label: Said
     count: int
 
 
@@ -122,7 +123,7 @@ async def _shown(viewer: Viewer, handle: MemoryHandle, problem: str = "") -> Dat
         person=viewer.person,
         linked=tuple(sorted(viewer.persons - {viewer.person})),
         kinds=tuple(
-            KindOut(name=name, label=kind_of_rows(name).english, count=count)
+            KindOut(name=name, label=kind_of_rows(name), count=count)
             for name, count in counts[:MAX_KINDS]
         ),
         plan=await plan_of(handle),

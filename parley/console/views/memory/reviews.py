@@ -24,6 +24,7 @@ from memory.service.review import MAX_REASON
 from memory.stores.reviews import ReviewItem, scope_of
 from parley.console.reading import Excerpt, excerpts
 from parley.console.route import READERS, AnyRoute, ConsoleRoute, ItemParams, RefusedWithResult
+from parley.console.said import Said
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.memory.documents import PATH, DiffOut
@@ -94,7 +95,7 @@ class WaitingReviewOut(Output):
     entry: ShownMemoryOut
     target: Target
     label: str
-    reason: str
+    reason: Said
     checks: tuple[str, ...] = Field(max_length=20)
     since: datetime
     replaces: bool
@@ -110,7 +111,7 @@ class PastDecisionOut(Output):
     target: Target
     kind: str
     of: Literal["mine", "project", "everybody"]
-    reason: str
+    reason: Said
     note: str
     since: datetime
     at: datetime | None
@@ -229,7 +230,7 @@ async def _waiting(
             entry=memory_out(viewer, handle, record, text, now),
             target=on.target_of(one) or "memory",
             label=LABELS.get(one.target, ""),
-            reason=one.reason.english,
+            reason=one.reason,
             checks=one.failed[:20],
             since=one.submitted_at,
             replaces=bool(one.record.supersedes) and not one.target,
@@ -256,7 +257,7 @@ def _decided(viewer: Viewer, handle: MemoryHandle, one: ReviewItem) -> PastDecis
         target=on.target_of(one) or "memory",
         kind=record.kind,
         of=record.of,
-        reason=one.reason.english,
+        reason=one.reason,
         note=one.note,
         since=one.submitted_at,
         at=one.decided_at,

@@ -1,7 +1,10 @@
 """Agents, pools and tasks on the console, and the choice of a project."""
 
+from gateway.message import Place
+from gateway.people import Audience
 from memory.agents.model import AgentType, Capability, SharedScope
 from tests.parley.console.kit import OPERATOR, OTHER, PERSON, Console
+from tests.parley.console.talk import Talk
 from tests.parley.console.views.memory.kit import in_project
 from tests.parley.console.views.memory.test_pools import request_of
 
@@ -30,6 +33,8 @@ async def test_a_person_sees_and_ends_their_own_agents_pools_and_tasks(
     for text in ("tablet", "Forms", "Order"):
         assert text in page
     assert "<b>tea" not in page
+    for agent_named in (other, agent):
+        assert f'{agent_named.name}</bdi> <small class="id">' in page
     foreign = (await eve.get("/memory/agents")).text
     assert "tablet" not in foreign
     assert "Order" not in foreign
@@ -47,7 +52,11 @@ async def test_a_person_sees_and_ends_their_own_agents_pools_and_tasks(
     assert "tablet" not in (await ada.get("/memory/agents")).text
 
 
-async def test_operators_see_numbers_of_everybody_without_names(console: Console) -> None:
+async def test_operators_see_whose_agents_and_pools_there_are_and_no_names_of_them(
+    console: Console,
+) -> None:
+    at = Place("web", "main", PERSON, Audience.DIRECT)
+    await Talk(console.app)(at, PERSON, "Hello", "Hello")
     agents = console.app.memory.agents
     assert agents is not None
     person = await request_of(console, PERSON)
@@ -57,6 +66,8 @@ async def test_operators_see_numbers_of_everybody_without_names(console: Console
     page = (await olga.get("/memory/agents")).text
     assert agent.id[:8] in page
     assert pool.id[:8] in page
+    named = f'{PERSON.title()}</bdi></a> <small class="id">'
+    assert page.count(named) == len(("the agent", "the pool"))
     assert "tablet" not in page
     assert "Secret plan" not in page
     token = console.program.api_client(PERSON)
