@@ -25,9 +25,10 @@ from gateway.ports.action import Input
 from gateway.ports.rights import OPEN, Allowed, Credential, check, in_person
 from gateway.stores.people_languages import PersonLanguages
 from gateway.text import (
-    Size,
     Text,
+    joined,
     text,
+    verbatim,
 )
 from parley.console.events import LiveEvents
 from parley.console.pages import Frame, PageTemplates, menu_of, palette_of
@@ -48,6 +49,7 @@ from parley.console.services import ConsoleServices
 from parley.console.sessions import SIGN_IN, Viewers, csrf_of
 from parley.console.viewer import Viewer
 from parley.http.api.errors import CallRefused, as_refused
+from parley.http.api.invalid import reason_of
 from parley.http.api.operations import read_query
 from parley.http.asgi import (
     ClientGone,
@@ -428,9 +430,10 @@ def _as_params(route: AnyRoute, given: Mapping[str, object]) -> Input:
 
 
 def _invalid(error: ValidationError) -> CallRefused:
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    first = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(step)[:50] for step in first["loc"][:5])
-    return CallRefused("bad_form", f"{where}: {first['msg']}", f"body.{where}")
+    message = joined((verbatim(f"`{where}`:"), reason_of(first)), " ")
+    return CallRefused("bad_form", message, f"body.{where}")
 
 
 async def _signed_out(console: ConsoleApp, scope: Scope) -> Response:
