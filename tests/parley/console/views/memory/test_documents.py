@@ -117,7 +117,7 @@ async def test_a_long_line_is_refused_and_returned_and_a_megabyte_is_refused_unr
     for size, status, problem in (
         (10_001, 422, "Nothing was changed: shorten or delete a line first."),
         (MAX_SENT, 422, "Nothing was changed: shorten or delete a line first."),
-        (MAX_SENT + 1, 422, "at most 100000 characters"),
+        (MAX_SENT + 1, 422, "at most 100,000 characters"),
         (1_000_000, 413, "A form has at most 256 kB. Nothing was changed."),
     ):
         text = "y" * size
