@@ -32,23 +32,8 @@ class StoreUnavailable(DatabaseError):
         self.store = store
         self.full = full
 
-    @property
-    def notice(self) -> str:
-        """One sentence for people who use a page or an interface: which store it is, without its
-        address."""
-        if not self.store:
-            return "Parley cannot store anything at this moment."
-        if self.full:
-            return (
-                f"The disk of the database ({self.store}) is full: nothing can be stored until an"
-                " operator frees space there."
-            )
-        return f"{self.store}, {KINDS.get(self.store, DATABASE)}, does not answer."
-
 
 REDIS, POSTGRES, SQLITE = "Redis", "PostgreSQL", "SQLite"
-DATABASE = "the database"
-KINDS = {REDIS: "the store of waiting messages and answers"}
 
 
 class SchemaTooNew(StoreUnavailable):

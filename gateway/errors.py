@@ -34,9 +34,34 @@ Adapters and providers raise; only the core decides whether to try again.
 """
 
 from collections.abc import Sequence
+from typing import Final
 
+from db.errors import REDIS
 from db.errors import StoreUnavailable as StoreUnavailable  # noqa: PLC0414 - a part of this tree
-from gateway.text import NO_TEXT, Text, Unconverted, verbatim
+from gateway.text import (
+    NO_TEXT,
+    Text,
+    Unconverted,
+    text,
+    verbatim,
+)
+
+_NOTHING_STORED: Final = text("Parley cannot store anything at this moment.")
+_FULL: Final = text(
+    "The disk of the database ({store}) is full: nothing can be stored until an operator frees "
+    "space there."
+)
+_NO_REDIS: Final = text("{store}, the store of waiting messages and answers, does not answer.")
+_NO_DATABASE: Final = text("{store}, the database, does not answer.")
+
+
+def store_notice(error: StoreUnavailable) -> Text:
+    """Return the sentence for people who use a page or an interface: which store failed, without
+    its address."""
+    if not error.store:
+        return _NOTHING_STORED
+    said = _FULL if error.full else _NO_REDIS if error.store == REDIS else _NO_DATABASE
+    return said.of(store=verbatim(error.store))
 
 
 class ParleyError(Exception):

@@ -129,8 +129,8 @@ class Joined(_Shown, frozen=True, tag="joined"):
 
 Text: TypeAlias = Sentence | Verbatim | Joined
 Unconverted: TypeAlias = Text | str
-"""A `Text`; or English words of code whose sentences are not in the catalogues yet: the console's
-and the web page's errors. It becomes `Text` when all of them are."""
+"""A `Text`; or English words: those of an extension of others, and those of a refusal that only
+programs and the command line read."""
 Value: TypeAlias = Text | Moment | Span | Amount | Size | Listed | int
 
 

@@ -17,7 +17,12 @@ from adapters.web.page_state import (
 from adapters.web.parse import PLATFORM
 from adapters.web.routes import BASE, build_routes
 from db.errors import StoreUnavailable
-from gateway.errors import BadInput, Permanent, TenantUnknown
+from gateway.errors import (
+    BadInput,
+    Permanent,
+    TenantUnknown,
+    UsageError,
+)
 from gateway.immutable import replace
 from gateway.message import (
     Attachment,
@@ -174,7 +179,7 @@ class WebAdapter:
         if stored is None:
             raise Permanent(f"{attachment.name or 'the file'} is no longer stored")
         if len(stored.data) > limit:
-            raise BadInput(f"{stored.name}: {len(stored.data)} bytes, at most {limit} are read")
+            raise UsageError(f"{stored.name}: {len(stored.data)} bytes, at most {limit} are read")
         return stored.data
 
     # --- own ------------------------------------------------------------------------------------

@@ -16,7 +16,13 @@ from gateway.policy.history_redaction import redact_name
 from gateway.ports import Capabilities, CommandSpec
 from gateway.ports.memory import Caller
 from gateway.ports.rights import IN_CHAT, in_chat
-from gateway.text import Text, described, label, text, verbatim
+from gateway.text import (
+    Text,
+    described,
+    label,
+    text,
+    verbatim,
+)
 from gateway.turn.services import Services
 
 ASKS = "ask"
@@ -147,12 +153,20 @@ def text_command(
     return CommandInvoked(event.event_id, message.place, message.author, name, arguments, message)
 
 
+# Translators: the first suggestion while somebody types a question in another chat.
+_ASK: Final = text("Ask {name}")
+
+
 async def offers(event: InlineQueried, who: Principal, services: Services) -> tuple[Button, ...]:
     """Return the suggested texts, the question itself first; none for an empty query."""
     typed = event.query.strip()[:MAX_INLINE]
     if not typed:
         return ()
-    ask = Button(f"Ask {services.assistant.name}", typed, description=typed)
+    language = await services.readers.language(
+        services.policies.languages, who.tenant, str(who.person), event.place, event.author.language
+    )
+    title = language.shown(_ASK.of(name=verbatim(services.assistant.name)))
+    ask = Button(title, typed, description=typed)
     return (ask, *map(_offer, await _meant(event, typed, who, services)))
 
 

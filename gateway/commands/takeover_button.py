@@ -3,16 +3,21 @@
 from typing import Final
 
 from gateway.conversation import ConversationKey
-from gateway.message import Button, Reply
+from gateway.message import Choice, Reply
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.policy.takeover_return import STAGE, decide_takeover
-from gateway.text import text, verbatim
+from gateway.text import (
+    label,
+    text,
+    verbatim,
+)
 from gateway.turn.audit import audit
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 
 PREFIX: Final = "takeover:share:"
+SHOW: Final = label("Show what was before")
 ENDED: Final = text(
     "This button has no effect any more. It works only while somebody of the team answers here."
 )
@@ -22,9 +27,9 @@ SHARED: Final = text(
 )
 
 
-def share_button(takeover_id: str) -> Button:
+def share_button(takeover_id: str) -> Choice:
     """Return the button under the message that tells the person of a takeover."""
-    return Button("Show earlier messages", f"{PREFIX}{takeover_id}", typed="show")
+    return Choice(SHOW, f"{PREFIX}{takeover_id}", typed=label("show"))
 
 
 def owns(value: str) -> bool:

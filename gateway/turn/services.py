@@ -16,7 +16,10 @@ from gateway.languages.installed import LanguagePolicy, Languages
 from gateway.llm.calibration import TokenCalibrations
 from gateway.llm.known_windows import KnownWindows
 from gateway.llm.prices import DEFAULT_PRICES, Price
-from gateway.message import Notice
+from gateway.message import (
+    Notice,
+    Place,
+)
 from gateway.observe.security_log import SecurityLog
 from gateway.outbound.deliverer import Deliverer
 from gateway.outbound.notices import NoticeSender
@@ -55,7 +58,10 @@ from gateway.stores.usage import UsageLedger
 from gateway.text import Language
 from gateway.turn.disclosure import Disclosure
 from gateway.turn.model_turn import TurnLimits
-from gateway.turn.readers import Readers
+from gateway.turn.readers import (
+    Readers,
+    place_language,
+)
 from gateway.turn.slots import Slots, StorePlaces
 from gateway.turn.thread_failures import ThreadFailures
 from gateway.turn.tools import Toolbox
@@ -223,12 +229,19 @@ class Services:
 
     async def language_of(self, notice: Notice) -> Language:
         """Return the language of the reader of a notice. Raises `StoreUnavailable`."""
+        return await self.language_at(notice.place, notice.person)
+
+    async def language_at(self, place: Place, person: str = "") -> Language:
+        """Return the language for a message of the program itself at a place: that of its only
+        reader, a `str(PersonId)`, or without one that of the place. Raises `StoreUnavailable`."""
         languages = self.policies.languages
+        if not person:
+            return await languages.loaded(place_language(languages, place) or languages.default)
         try:
-            tenant = self.extensions.tenant_of(notice.place, identity_of(notice.person))
+            tenant = self.extensions.tenant_of(place, identity_of(person))
         except TenantUnknown:
             return await languages.loaded(languages.default)
-        return await self.readers.language(languages, tenant, notice.person, notice.place)
+        return await self.readers.language(languages, tenant, person, place)
 
     def under(self, policies: Policies) -> "Services":
         """Return these services with policies that do not change: all decisions of a turn see the

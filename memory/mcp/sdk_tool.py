@@ -29,7 +29,11 @@ from msgspec import Struct
 from pydantic import BaseModel, Field, create_model
 
 from db.errors import StoreUnavailable
-from gateway.errors import BadInput, ToolError
+from gateway.errors import (
+    BadInput,
+    ToolError,
+    store_notice,
+)
 from gateway.ports.action import Output
 from gateway.ports.memory import Caller
 from memory.mcp.tool_definition import AnyTool, McpCall, acting, with_nulls, without_titles
@@ -168,7 +172,7 @@ def succeeded(result: Output) -> mcp_types.CallToolResult:
 
 def unavailable(error: StoreUnavailable) -> str:
     """Return the text while a store does not answer."""
-    return f"{error.notice} {CHECK_FIRST}"
+    return f"{store_notice(error).english} {CHECK_FIRST}"
 
 
 async def answered(

@@ -24,7 +24,12 @@ from gateway.people import Role
 from gateway.ports.action import Input
 from gateway.ports.rights import OPEN, Allowed, Credential, check, in_person
 from gateway.stores.people_languages import PersonLanguages
-from gateway.text import Text
+from gateway.text import (
+    Text,
+    joined,
+    text,
+    verbatim,
+)
 from parley.console.events import LiveEvents
 from parley.console.pages import Frame, PageTemplates, menu_of, palette_of
 from parley.console.route import AnyRoute, Done, File, ItemParams, RefusedWithResult
@@ -44,6 +49,7 @@ from parley.console.services import ConsoleServices
 from parley.console.sessions import SIGN_IN, Viewers, csrf_of
 from parley.console.viewer import Viewer
 from parley.http.api.errors import CallRefused, as_refused
+from parley.http.api.invalid import reason_of
 from parley.http.api.operations import read_query
 from parley.http.asgi import (
     ClientGone,
@@ -59,14 +65,20 @@ HOME: Final = "/overview"
 MAX_FORM: Final = 256 * 1024
 MAX_FIELDS: Final = 500
 KEPT: Final = {"Cache-Control": "public, max-age=31536000, immutable"}
-BAD_LINK: Final = (
+BAD_LINK: Final = text(
     "This link does not work: it was used, is too old, or is incomplete. Write /console to the "
     "assistant in a direct message to get a new one."
 )
-TOO_LARGE: Final = (
-    f"A form has at most {MAX_FORM // 1024} kB. Nothing was changed. Go back in the browser, and "
-    "shorten the text."
+TOO_LARGE: Final = text(
+    "A form has at most {size} kB. Nothing was changed. Go back in the browser, and shorten the "
+    "text.",
+    size=MAX_FORM // 1024,
 )
+ENDED: Final = text("Your session has ended. Sign in again.")
+TWO_IDS: Final = text("The path has the id, and no parameter.")
+NO_ENTRY: Final = text("This entry does not exist.")
+NO_FORM: Final = text("Send a form.")
+UNREADABLE: Final = text("The form cannot be read.")
 SIGNED_OUT: Final = "signed_out"
 KNOWN: Final = "parley.signed_in"
 """The key of the viewer in the scope of an admitted request, a `SignedIn`."""
@@ -113,8 +125,7 @@ class ConsoleApp(Struct, frozen=True):
             return
         known = await self.signed_in(scope)
         if known is None:
-            text = "Your session has ended. Sign in again."
-            raise CallRefused(SIGNED_OUT, text)
+            raise CallRefused(SIGNED_OUT, ENDED)
         exchange_of(scope).proof = known.viewer.proof
         check(allowed, known.viewer.proof)
         scope[KNOWN] = known
@@ -176,8 +187,8 @@ class ConsoleApp(Struct, frozen=True):
     ) -> Response:
         """Return a page as a response. The first page of a template compiles it, which takes up to
         70 ms."""
-        text = await asyncio.to_thread(self.pages.render, template, frame, **values)
-        return Response(text, status, page_headers(frame.nonce))
+        html = await asyncio.to_thread(self.pages.render, template, frame, **values)
+        return Response(html, status, page_headers(frame.nonce))
 
     @property
     def now(self) -> float:
@@ -375,24 +386,24 @@ def with_id(params: Input, scope: Scope) -> Input:
     if not isinstance(params, ItemParams):
         return params
     if params.id:
-        raise CallRefused("bad_query", "The path has the id, and no parameter.", "id")
+        raise CallRefused("bad_query", TWO_IDS, "id")
     item = params_of(scope).get("id", "")
     try:
         return type(params).model_validate({**dict(params), "id": item})
     except ValidationError:
-        raise CallRefused("not_found", "This entry does not exist.", "path.id") from None
+        raise CallRefused("not_found", NO_ENTRY, "path.id") from None
 
 
 async def read_form(scope: Scope, receive: Receive) -> list[tuple[str, str]]:
     """Return the fields of a form, at most `MAX_FIELDS`. Raises `CallRefused`."""
     kind = headers_of(scope).get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
-        raise CallRefused("no_form", "Send a form.", "header.Content-Type")
+        raise CallRefused("no_form", NO_FORM, "header.Content-Type")
     raw = await read_body(scope, receive, MAX_FORM)
     try:
         return parse_qsl(raw.decode(), keep_blank_values=True, max_num_fields=MAX_FIELDS)
     except ValueError:
-        raise CallRefused("unreadable_form", "The form cannot be read.", "body") from None
+        raise CallRefused("unreadable_form", UNREADABLE, "body") from None
 
 
 def _form_of(fields: Sequence[tuple[str, str]], route: AnyRoute) -> Input:
@@ -419,9 +430,10 @@ def _as_params(route: AnyRoute, given: Mapping[str, object]) -> Input:
 
 
 def _invalid(error: ValidationError) -> CallRefused:
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    first = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(step)[:50] for step in first["loc"][:5])
-    return CallRefused("bad_form", f"{where}: {first['msg']}", f"body.{where}")
+    message = joined((verbatim(f"`{where}`:"), reason_of(first)), " ")
+    return CallRefused("bad_form", message, f"body.{where}")
 
 
 async def _signed_out(console: ConsoleApp, scope: Scope) -> Response:

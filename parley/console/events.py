@@ -16,6 +16,7 @@ from db.errors import StoreUnavailable
 from gateway.people import Audience
 from gateway.ports.conversation_views import StoredExchange
 from gateway.ports.http_routes import EventStream, ServerEvent
+from gateway.text import text
 from parley.console.playgrounds import owner_of
 from parley.console.reading import reader_of, turn_id_of
 from parley.console.services import ConsoleServices
@@ -39,6 +40,8 @@ MOST_EACH: Final = 6
 CONVERSATION: Final = "conversation"
 PLAYGROUND: Final = "playground"
 """With `?follow=playground`, the playground of this session is a topic."""
+MANY_PAGES: Final = text("Too many pages are open.")
+NO_CONVERSATION: Final = text("There is no such conversation, or you may not see it.")
 FOLLOWED: Final = frozenset({CONVERSATION, PLAYGROUND})
 
 Admit = Callable[[Scope], Awaitable[Viewer]]
@@ -56,7 +59,7 @@ class LiveEvents(Struct, frozen=True):
         viewer = await self.admit(scope)
         of = await followed(viewer, self.services, scope)
         if self._open.total() >= MOST or self._open[viewer.person] >= MOST_EACH:
-            raise CallRefused("too_many", "Too many pages are open.", headers={"Retry-After": "60"})
+            raise CallRefused("too_many", MANY_PAGES, headers={"Retry-After": "60"})
         self._open[viewer.person] += 1
         plays = of == PLAYGROUND
         left = self.services.playgrounds.watch(owner_of(viewer)) if plays else lambda: None
@@ -112,7 +115,7 @@ async def followed(viewer: Viewer, services: ConsoleServices, scope: Scope) -> F
     known = turn_id_of(turn)
     of = await views.one(reader_of(viewer), known) if known else None
     if of is None:
-        raise CallRefused("not_found", "There is no such conversation, or you may not see it.")
+        raise CallRefused("not_found", NO_CONVERSATION)
     return of
 
 

@@ -11,9 +11,14 @@ from msgspec import Struct
 
 from db.errors import StoreUnavailable
 from gateway.background_tasks import stop_task
-from gateway.errors import BadInput
+from gateway.errors import BadInput, store_notice
 from gateway.immutable import replace
 from gateway.ports import Clock
+from gateway.text import (
+    NO_TEXT,
+    Text,
+    text,
+)
 from parley.http.api.errors import CallRefused
 
 if TYPE_CHECKING:
@@ -21,8 +26,8 @@ if TYPE_CHECKING:
     from parley.maintenance.audit_chain import ChainReport
     from parley.maintenance.backup import Copied
 
-RUNNING: Final = "This is running already. Open the page again to see its progress."
-BROKEN: Final = "It failed for an unexpected reason. The log of the program has the details."
+RUNNING: Final = text("This is running already. Open the page again to see its progress.")
+BROKEN: Final = text("It failed for an unexpected reason. The log of the program has the details.")
 T = TypeVar("T")
 Report = Callable[[int, int], None]
 """Notes the progress: so many of so many steps. Also called on threads."""
@@ -42,7 +47,7 @@ class ConsoleJob(Struct, Generic[T], frozen=True):
     total: int = 0
     """The whole work; 0 while it is not known."""
     result: T | None = None
-    problem: str = ""
+    problem: Text = NO_TEXT
 
 
 @dataclass(slots=True)
@@ -74,11 +79,15 @@ class JobRunner(Generic[T]):
         await stop_task(task)
 
     async def _run(self, work: Callable[[Report], Awaitable[T]]) -> None:
-        result, problem = None, BROKEN
+        result: T | None = None
+        problem: Text = BROKEN
         try:
-            result, problem = await work(self._report), ""
-        except (BadInput, StoreUnavailable) as error:
-            problem = str(error)
+            result, problem = await work(self._report), NO_TEXT
+        except BadInput as error:
+            problem = error.text
+        except StoreUnavailable as error:
+            log.warning("console_job_without_store", job=self.name, error=str(error))
+            problem = store_notice(error)
         except Exception:
             log.exception("console_job_failed", job=self.name)
         finally:

@@ -17,6 +17,12 @@ from gateway.background_tasks import BackgroundTasks
 from gateway.errors import BadInput
 from gateway.people import Role
 from gateway.ports import Clock
+from gateway.text import (
+    NO_TEXT,
+    Span,
+    Text,
+    text,
+)
 from parley.console.viewer import Viewer
 
 if TYPE_CHECKING:
@@ -44,14 +50,14 @@ LOOK: Final = 2.0
 SESSION_LOOKS: Final = 5
 """Seconds between two looks, and looks between two checks of the session."""
 
-FULL: Final = (
-    "Too many playgrounds are open: {} of {}. Wait until one ends, or end one of your own."
+FULL: Final = text(
+    "Too many playgrounds are open: {used} of {most}. Wait until one ends, or end one of your own."
 )
-BUSY: Final = "The assistant is still answering. Wait for the end of the answer, or stop it."
-LONG: Final = "A playground takes {} messages. End this one, and start a new one."
-TIMED_OUT: Final = "The answer took longer than {:.0f} seconds and was stopped."
-STOPPED: Final = "You stopped the answer."
-FAILED: Final = "The answer failed. The log of the program has the reason."
+BUSY: Final = text("The assistant is still answering. Wait for the end of the answer, or stop it.")
+LONG: Final = text("A playground takes {most} messages. End this one, and start a new one.")
+TIMED_OUT: Final = text("The answer took longer than {time} and was stopped.")
+STOPPED: Final = text("You stopped the answer.")
+FAILED: Final = text("The answer failed. The log of the program has the reason.")
 
 log = structlog.get_logger(__name__)
 
@@ -69,7 +75,7 @@ class Try:
     written: str = ""
     request: "ModelRequest | None" = None
     result: "SandboxTurn | None" = None
-    problem: str = ""
+    problem: Text = NO_TEXT
 
     @property
     def state(self) -> Literal["writing", "done", "failed"]:
@@ -169,7 +175,7 @@ class Playgrounds:
         if playground.busy:
             raise BadInput(BUSY)
         if len(playground.tries) >= MOST_MESSAGES:
-            raise BadInput(LONG.format(MOST_MESSAGES))
+            raise BadInput(LONG.of(most=MOST_MESSAGES))
         one = make(len(playground.tries) + 1)
         playground.tries.append(one)
         playground.running = self._tasks.spawn(self._answer(playground, one, services))
@@ -224,7 +230,7 @@ class Playgrounds:
         own = sum(one.person == owner.person for one in (*self._all, *self._opening))
         if everybody >= MOST or own >= MOST_EACH:
             used, most = (own, MOST_EACH) if own >= MOST_EACH else (everybody, MOST)
-            raise BadInput(FULL.format(used, most))
+            raise BadInput(FULL.of(used=used, most=most))
         self._opening.add(owner)
         try:
             sandbox = await self._open(owner)
@@ -249,7 +255,7 @@ class Playgrounds:
                 progress = AnswerProgress(written, asked)
                 one.result = await playground.sandbox.ask(one.message, one.role, services, progress)
         except TimeoutError:
-            one.problem = TIMED_OUT.format(SECONDS)
+            one.problem = TIMED_OUT.of(time=Span(SECONDS))
         except asyncio.CancelledError:
             one.problem = STOPPED
         except Exception:

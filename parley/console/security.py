@@ -15,13 +15,16 @@ from typing import Final
 from starlette.responses import Response
 from starlette.types import Scope
 
+from gateway.text import text
 from parley.console.sessions import PREFIX
 from parley.http.access import same_secret
 from parley.http.api.errors import CallRefused
 from parley.http.asgi import cookies_of, headers_of, is_encrypted
 
 NAME: Final = "parley_console"
-EXPIRED: Final = "The form belongs to another session. Open the page again, then repeat the action."
+EXPIRED: Final = text(
+    "The form belongs to another session. Open the page again, then repeat the action."
+)
 _POLICY: Final = (
     "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "

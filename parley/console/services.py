@@ -12,6 +12,7 @@ from gateway.outbound.room_names import RoomNames
 from gateway.people import Audience
 from gateway.ports.memory import Caller
 from gateway.stores.usage import SpendingReader
+from gateway.text import text
 from gateway.turn.services import Services
 from memory.actions.call import MemoryCall
 from memory.service.handle import MemoryHandle
@@ -32,7 +33,7 @@ from parley.wiring.observe import AuditSink
 from parley.wiring.storage import Storage
 
 WRITTEN: Final = timedelta(seconds=1)
-MEMORY_OFF: Final = "Memory is off: the operator set memory.enabled."
+MEMORY_OFF: Final = text("Memory is off: the operator set memory.enabled.")
 
 
 class ConsoleServices(Struct, frozen=True):

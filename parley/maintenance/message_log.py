@@ -84,7 +84,7 @@ async def read_log(storage: Storage, trace: Trace, tenant: str | None = None) ->
         if tenant in (None, link.entry.tenant) and _is_about(link, person, channel)
     )
     lost = "" if missing else await lost_delivery(storage, trace)
-    return MessageLog(trace, tuple(deliveries), own, missing, lost)
+    return MessageLog(trace, tuple(deliveries), own, str(missing), lost)
 
 
 async def lost_delivery(storage: Storage, trace: Trace) -> str:

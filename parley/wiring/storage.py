@@ -13,7 +13,10 @@ from db import AddressInvalid, Database
 from db.errors import REDIS, StoreUnavailable
 from db.migrations import Schema
 from db.sqlite import SqliteDatabase
-from gateway.errors import ConfigurationError
+from gateway.errors import (
+    ConfigurationError,
+    store_notice,
+)
 from gateway.ports import ActivityLog, Clock
 from gateway.ports.adapter import AdapterStates
 from gateway.ports.admissions import AdmissionStore
@@ -52,6 +55,7 @@ from gateway.stores.unit_of_work import (
 )
 from gateway.stores.usage import UsageLedger
 from gateway.stores.usage_days import UsageDays, UsageFigures
+from gateway.text import NO_TEXT, Text
 from gateway.turn.services import Stores
 from memory import schema as memory_schema
 from memory.agents.stores.agents import SqlAgents
@@ -384,13 +388,13 @@ class Storage(LongLived):
         return TwoStepUnitOfWork(self.keeper, self.hot.inbox, erased, doubts)
 
 
-async def read_hot(reading: Awaitable[T], otherwise: T) -> tuple[T, str]:
+async def read_hot(reading: Awaitable[T], otherwise: T) -> tuple[T, Text]:
     """Return what Redis holds, and the empty text; while it does not answer, `otherwise` and why
     it is missing: the rest of a page needs only the database. Raises `StoreUnavailable` for the
     database."""
     try:
-        return await reading, ""
+        return await reading, NO_TEXT
     except StoreUnavailable as error:
         if error.store != REDIS:
             raise
-        return otherwise, error.notice
+        return otherwise, store_notice(error)

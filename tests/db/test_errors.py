@@ -6,6 +6,7 @@ import pytest
 
 from db.errors import POSTGRES, REDIS, SQLITE, StoreUnavailable
 from db.sqlite import _unavailable
+from gateway.errors import store_notice
 
 
 @pytest.mark.parametrize(
@@ -30,7 +31,7 @@ from db.sqlite import _unavailable
     ],
 )
 def test_people_learn_the_store_and_not_its_address(error: StoreUnavailable, notice: str) -> None:
-    assert error.notice == notice
+    assert store_notice(error).english == notice
 
 
 def test_a_full_disk_of_sqlite_is_recognised() -> None:

@@ -14,14 +14,21 @@ import pytest
 
 from translation.extraction import ROOT, sentences
 
-PACKAGES: Final = ("gateway", "memory")
+PACKAGES: Final = ("adapters", "gateway", "memory", "parley/console")
 """The packages whose sentences are in the catalogues."""
 VALUES: Final = "gateway/text.py"
 READ_FROM_PAGES: Final = frozenset(
-    {"gateway/languages/html_pages.py", "gateway/languages/scripts.py"}
+    {
+        "gateway/languages/html_pages.py",
+        "gateway/languages/scripts.py",
+        "parley/console/sentences.py",
+    }
 )
 """Modules that find sentences in HTML and scripts, which are searched for the catalogues too."""
 MAKERS: Final = frozenset({"text", "counted", "label", "described"})
+REFUSALS: Final = frozenset({"CallRefused", "RefusedWithResult", "BadInput", "NotFound", "NotNow"})
+"""The errors whose text people read on a page or in a chat."""
+SHOWN_FIELDS: Final = frozenset({"text", "message"})
 WORD: Final = re.compile(r"[^\W\d_]{2,}")
 CODE: Final = re.compile(r"`[^`]*`|^/[a-z]+$|^[a-z-]+\.[a-z]{3}$")
 """What is the same in every language: code, a command, the name of a file."""
@@ -34,7 +41,9 @@ TO_PROGRAMS: Final = (
 )
 """Their verbatim words are English on purpose."""
 TAKE_ENGLISH: Final = (
+    "parley/console/views/break_glass.py",  # an entry of the audit log
     VALUES,
+    "adapters/",  # the borders: each shows a text in the language of its reader
     "gateway/",  # the borders: each shows a text in the language of its reader
     "memory/actions/",  # what programs get
     "memory/mcp/",
@@ -49,6 +58,7 @@ TAKE_ENGLISH: Final = (
 )
 """The modules that may take the English of a text."""
 USAGE: Final = (
+    "adapters/",  # a file that is not read: the gateway says so in its own words
     "gateway/errors.py",
     "gateway/languages/",  # the configuration's sentences
     "gateway/stores/",
@@ -211,6 +221,48 @@ def test_english_refusals_are_for_programs_and_the_command_line() -> None:
         for call in calls(tree, frozenset({"UsageError"}))
     ]
     assert refusals == []
+
+
+def refusals_in(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Return the English words of refusals, and of the labels of buttons, with their lines."""
+    values = assigned(tree)
+    for call in calls(tree, REFUSALS):
+        given = [*call.args, *(one.value for one in call.keywords if one.arg in SHOWN_FIELDS)]
+        for words in (text for one in given for text in literals(one, values)):
+            if " " in words.strip() and words_in(words):
+                yield call.lineno, words
+    for call in calls(tree, frozenset({"Button"})):
+        for words in (text for one in call.args[:1] for text in literals(one, values)):
+            if words_in(words):
+                yield call.lineno, words
+
+
+def test_refusals_and_buttons_have_sentences_of_the_catalogues() -> None:
+    found = [
+        f"{name}:{line}: {words!r}"
+        for name, tree in modules().items()
+        for line, words in refusals_in(tree)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("raise BadInput('Too late for that')", True),
+        ("raise CallRefused('gone', 'It is gone now', 'path.id')", True),
+        ("raise CallRefused('gone', f'{name} is gone now')", True),
+        ("LATE = 'Too late for that'\nraise NotFound(LATE)", True),
+        ("raise NotFound(LATE.format(day='x') if a else 'It is gone')", True),
+        ("raise RefusedWithResult(code, message='It is gone', result=page)", True),
+        ("Button('Later', value)", True),
+        ("LATE = text('Too late for that')\nraise NotFound(LATE)", False),
+        ("raise CallRefused('gone', GONE, 'path.id')", False),
+        ("raise TypeError('a view needs a template')", False),
+    ],
+)
+def test_the_search_finds_refusals(source: str, found: bool) -> None:
+    assert bool(list(refusals_in(ast.parse(source)))) == found
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,12 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints
 
-from gateway.errors import NotFound
+from gateway.errors import (
+    BadInput,
+    NotFound,
+)
+from gateway.languages.formats import names_of
+from gateway.languages.negotiation import MAX_TAG
 from gateway.people import Role
 from gateway.ports.action import Input, Output
 from gateway.ports.rights import in_person, to_read
@@ -15,7 +20,9 @@ from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 
 PATH: Final = "/account"
-NO_SESSION: Final = "You have no session with this id. The page lists yours."
+MAX_LANGUAGES: Final = 200
+NO_LANGUAGE: Final = text("This language is not offered. Choose one of the list.")
+NO_SESSION: Final = text("You have no session with this id. The page lists yours.")
 
 
 class AccountQuery(Input):
@@ -32,6 +39,19 @@ class ZoneForm(Input):
     """The time zone, such as Europe/Berlin; empty for UTC."""
 
     zone: Annotated[str, StringConstraints(max_length=64, pattern=r"^[A-Za-z0-9_+/-]*$")]
+
+
+class LanguageForm(Input):
+    """The name of an offered language, such as "de"; empty for that of the browser."""
+
+    language: Annotated[str, StringConstraints(max_length=MAX_TAG)]
+
+
+class OfferedLanguageOut(Output):
+    """A language that can be chosen, with its name in itself."""
+
+    code: str
+    name: str
 
 
 class BrowserSessionOut(Output):
@@ -60,17 +80,26 @@ class AccountOut(Output):
     """The ids of all linked identities."""
     zone: str
     """The chosen time zone; empty for UTC."""
+    language: str
+    """The language that the viewer chose; empty without a choice."""
+    languages: tuple[OfferedLanguageOut, ...] = Field(max_length=MAX_LANGUAGES)
+    """The languages that can be chosen."""
     sessions: tuple[BrowserSessionOut, ...] = Field(max_length=100)
 
 
 async def account(viewer: Viewer, services: ConsoleServices, _params: AccountQuery) -> AccountOut:
     """Return the viewer's account."""
     sessions = await services.sessions.of_person(viewer.tenant, viewer.person)
+    gateway = services.gateway
+    known = await gateway.readers.known(viewer.tenant, viewer.person)
+    offered = gateway.policies.languages.offered[:MAX_LANGUAGES]
     return AccountOut(
         role=viewer.role.value,
         tenant=viewer.tenant,
         persons=tuple(sorted(viewer.persons)),
         zone=viewer.zone,
+        language=known.chosen,
+        languages=tuple(OfferedLanguageOut(code=one, name=names_of(one)[0]) for one in offered),
         sessions=tuple(
             BrowserSessionOut(
                 id=one.id,
@@ -94,6 +123,16 @@ async def choose_theme(viewer: Viewer, services: ConsoleServices, params: ThemeF
 async def choose_zone(viewer: Viewer, services: ConsoleServices, params: ZoneForm) -> Done:
     """Store the time zone of the session."""
     await services.sessions.store.choose(viewer.session, params.zone, viewer.theme)
+    return Done()
+
+
+async def choose_language(viewer: Viewer, services: ConsoleServices, params: LanguageForm) -> Done:
+    """Store the language in which the assistant's sentences and this console are shown to the
+    viewer, as `/language` does. Raises `BadInput` for one that is not offered."""
+    gateway = services.gateway
+    if params.language and params.language not in gateway.policies.languages.offered:
+        raise BadInput(NO_LANGUAGE, where="body.language")
+    await gateway.readers.choose(viewer.tenant, viewer.person, params.language)
     return Done()
 
 
@@ -144,6 +183,17 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         done=text("The time zone is changed."),
         then=PATH,
         example={"zone": "Europe/Berlin"},
+    ),
+    ConsoleRoute(
+        name="choose_language",
+        method="POST",
+        path=f"{PATH}/language",
+        allowed=in_person(Role.GUEST),
+        summary="Choose your language, for this console and for the chats",
+        run=choose_language,
+        done=text("The language is changed."),
+        then=PATH,
+        example={"language": "de"},
     ),
     ConsoleRoute(
         name="end_session",

@@ -10,12 +10,16 @@ from pydantic import Field
 from gateway.people import Role
 from gateway.ports.action import Input, Nothing, Output
 from gateway.ports.rights import in_person, to_read
-from gateway.text import text
+from gateway.text import (
+    NO_TEXT,
+    text,
+)
 from memory.actions.call import Digits
 from memory.ports.audit import AuditAction, AuditFilter, AuditPage, Link
 from parley.console.jobs import ConsoleJob, Report
 from parley.console.names import names_of
 from parley.console.route import AnyRoute, ConsoleRoute, Done
+from parley.console.said import Said
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.conversations import Day, begin_of
@@ -83,7 +87,7 @@ class VerificationOut(Output):
     """The time of its end; None while it runs."""
     done: int = 0
     total: int = 0
-    problem: str = ""
+    problem: Said = NO_TEXT
     """The reason of a failure; empty for none."""
     entries: int = 0
     since: datetime | None = None

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from pydantic import Field, StringConstraints
 
 from gateway.errors import BadInput, NotFound
-from gateway.message import Place, ShownReply
+from gateway.message import Place, Reply
 from gateway.people import Audience, Principal, Role, identity_of
 from gateway.platforms import ConnectedAccount
 from gateway.policy.history_redaction import redact_for_history
@@ -20,7 +20,12 @@ from gateway.ports.memory import Caller
 from gateway.ports.rights import in_person
 from gateway.render import address, render_off_loop
 from gateway.stores.break_glass import TextGrant
-from gateway.text import text
+from gateway.text import (
+    Moment,
+    Text,
+    text,
+    verbatim,
+)
 from memory.model.record import Record
 from parley.console.reading import Excerpt, audience_of, excerpts
 from parley.console.route import AnyRoute, ConsoleRoute, Done, ItemParams
@@ -30,6 +35,7 @@ from parley.console.views.conversation import exchange_of, lasting_grant, note_r
 from parley.console.views.takeover import (
     NOT_CONNECTED,
     ONE,
+    SOMEBODY,
     account_of,
     person_of,
     place_of,
@@ -46,26 +52,30 @@ LEAST_REASON: Final = 10
 MAX_REASON: Final = 300
 MOST_OF_MEMORY: Final = 20_000
 SIGNS: Final = " .,;:!?'’\"()-–"
-OFF: Final = (
+OFF: Final = text(
     "Reading private text in an emergency is off. The setting console.break_glass turns it on."
 )
-SHORT: Final = f"Write the reason in at least {LEAST_REASON} characters. The person reads it."
-HAS_KEY: Final = "The reason seems to contain a password or a key. Remove it first."
-MANY: Final = f"You may read {MOST_GRANTS} private texts at once. Wait until one of them ends."
-OPEN: Final = "Operators can read the text of this conversation already."
-NO_MEMORY: Final = "This person has no such memory. Write the beginning of its id."
-NOBODY: Final = "Write the person as platform:account:id, such as telegram:main:42."
-YOURS: Final = "This is your own memory."
-UNREACHABLE: Final = (
+SHORT: Final = text(
+    "Write the reason in at least {count} characters. The person reads it.", count=LEAST_REASON
+)
+HAS_KEY: Final = text("The reason seems to contain a password or a key. Remove it first.")
+MANY: Final = text(
+    "You may read {count} private texts at once. Wait until one of them ends.", count=MOST_GRANTS
+)
+OPEN: Final = text("Operators can read the text of this conversation already.")
+NO_MEMORY: Final = text("This person has no such memory. Write the beginning of its id.")
+NOBODY: Final = text("Write the person as platform:account:id, such as telegram:main:42.")
+YOURS: Final = text("This is your own memory.")
+UNREACHABLE: Final = text(
     "This person cannot be told: no direct conversation with them is known. Nothing was shown."
 )
-TOLD: Final = (
+TOLD: Final = text(
     "**{name}** ({operator}) asked to read {what}, which is private, on {day} at {hour} UTC. As "
     'the reason they wrote: "{reason}". They can read it until {until} UTC. The audit log records '
     "this. If you have questions, ask them, or the people who run me."
 )
-THE_CONVERSATION: Final = "this conversation with me"
-THE_MEMORY: Final = "one of my memories about you"
+THE_CONVERSATION: Final = text("this conversation with me")
+THE_MEMORY: Final = text("one of my memories about you")
 
 Reason = Annotated[str, StringConstraints(max_length=MAX_REASON)]
 MemoryId = Annotated[str, StringConstraints(pattern=r"^(mem-)?[0-9a-f-]{6,36}$|^$")]
@@ -138,8 +148,8 @@ async def private_memory(
     if not (decision.allowed and decision.reason == BREAK_GLASS):
         return shown
     await note_reading(viewer, services, grant)
-    (text,) = excerpts([record.content], MOST_OF_MEMORY)
-    update = {"granted_until": grant.until, "text": text, "kind": record.kind.value}
+    (content,) = excerpts([record.content], MOST_OF_MEMORY)
+    update = {"granted_until": grant.until, "text": content, "kind": record.kind.value}
     return shown.model_copy(update=update)
 
 
@@ -182,7 +192,7 @@ async def _grant(
     viewer: Viewer,
     services: ConsoleServices,
     person: str,
-    what: tuple[str, str],
+    what: tuple[str, Text],
     where: tuple[ConnectedAccount, Place],
     params: BreakGlassForm | PrivateMemoryForm,
 ) -> None:
@@ -197,20 +207,22 @@ async def _grant(
         uuid.uuid4().hex, viewer.tenant, viewer.person, person, subject, now, now + LASTS, reason
     )
     await services.check_sending()
-    audit = {"of": person, "grant": grant.id, "reason": reason, "subject": named}
+    audit = {"of": person, "grant": grant.id, "reason": reason, "subject": named.english}
     await services.audit.console("glass_broken", viewer.tenant, viewer.person, **audit)
     account, place = where
-    text = TOLD.format(
-        name=shown_name(params.name),
-        operator=f"`{viewer.person.replace('`', '')}`",
+    name = shown_name(params.name)
+    told = TOLD.of(
+        name=verbatim(name) if name else SOMEBODY,
+        operator=verbatim(f"`{viewer.person.replace('`', '')}`"),
         what=named,
-        day=f"{now:%Y-%m-%d}",
-        hour=f"{now:%H:%M}",
-        reason=reason,
-        until=f"{grant.until:%H:%M}",
+        day=Moment(now, "day"),
+        hour=Moment(now, "clock"),
+        reason=verbatim(reason),
+        until=Moment(grant.until, "clock"),
     )
-    parts = await render_off_loop(text, account.renderer)
-    sends = address(f"glass:{grant.id}", place, parts, ShownReply(text), person=person)
+    said = Reply(told).shown(await services.gateway.language_at(place, person))
+    parts = await render_off_loop(said.markdown, account.renderer)
+    sends = address(f"glass:{grant.id}", place, parts, said, person=person)
     await services.storage.hot.outbox.add(sends)
     services.gateway.deliverer.submit(sends)
     await grants.add(grant)

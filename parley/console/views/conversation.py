@@ -22,6 +22,10 @@ from gateway.ports.queues import SendState
 from gateway.ports.rights import to_read
 from gateway.stores.break_glass import TextGrant
 from gateway.stores.takeovers import Takeover
+from gateway.text import (
+    NO_TEXT,
+    text,
+)
 from parley.console.names import names_of, titled
 from parley.console.reading import (
     Cursor,
@@ -34,6 +38,7 @@ from parley.console.reading import (
     reader_of,
 )
 from parley.console.route import AnyRoute, ConsoleRoute, ItemParams
+from parley.console.said import Said
 from parley.console.services import ConsoleServices
 from parley.console.timeline import TimelineOut, timeline_of
 from parley.console.today import zone_of
@@ -50,7 +55,7 @@ MOST_OF_PAGE: Final = 40_000
 MOST_OF_MESSAGE: Final = 60_000
 """Bytes of the texts of one message."""
 MAX_SENDS: Final = 50
-GONE: Final = (
+GONE: Final = text(
     "There is no such message, or you may not see it. Decisions about messages are kept for "
     "{days} days."
 )
@@ -186,7 +191,7 @@ class HandlingOut(Output):
     timeline: TimelineOut
     """The handling."""
     sends: tuple[SendOut, ...] = Field(max_length=MAX_SENDS)
-    sends_missing: str = ""
+    sends_missing: Said = NO_TEXT
     lost: str = ""
     up: int = 0
     down: int = 0
@@ -249,7 +254,7 @@ async def exchange_of(viewer: Viewer, services: ConsoleServices, turn: str) -> S
     """Return a message that the viewer may see, by the id of its turn. Raises `NotFound`."""
     found = await services.storage.conversation_views.one(reader_of(viewer), turn)
     if found is None:
-        raise NotFound(GONE.format(days=KEEP_TRACES.days))
+        raise NotFound(GONE.of(days=KEEP_TRACES.days))
     return found
 
 
@@ -293,8 +298,8 @@ async def readable_texts(
     if grant is not None:
         await note_reading(viewer, services, grant)
     found: dict[str, list[ShownText]] = defaultdict(list)
-    for text in texts:
-        found[text.message_id].append(text)
+    for stored in texts:
+        found[stored.message_id].append(stored)
     return {
         id_: sorted(texts, key=lambda one: one.role == "assistant")[:2]
         for id_, texts in found.items()
@@ -311,10 +316,10 @@ async def granted_texts(
     grant = await lasting_grant(viewer, services, name)
     reader, views = reader_of(viewer, takeover, grant), services.storage.conversation_views
     found, broken = [], False
-    for text in await views.texts(reader, name, sorted({*message_ids} - {""})):
-        decision = may_read(viewer, text, takeover, grant)
-        if text.conversation == name and decision.allowed:
-            found.append(text)
+    for stored in await views.texts(reader, name, sorted({*message_ids} - {""})):
+        decision = may_read(viewer, stored, takeover, grant)
+        if stored.conversation == name and decision.allowed:
+            found.append(stored)
             broken = broken or decision.reason == BREAK_GLASS
     return found, grant if broken else None
 
@@ -375,14 +380,14 @@ def _message(
     question = answer = None
     speaker = answered_by = ""
     pieces: tuple[PieceOut, ...] = ()
-    for text in texts:
-        if text.role == "assistant":
-            answer, answered_by = next(shown), text.speaker
+    for stored in texts:
+        if stored.role == "assistant":
+            answer, answered_by = next(shown), stored.speaker
             continue
-        question, speaker = next(shown), text.speaker
+        question, speaker = next(shown), stored.speaker
         pieces = tuple(
             PieceOut(authorship=piece.authorship, by=piece.by, text=next(shown))
-            for piece in text.material[:MAX_PIECES]
+            for piece in stored.material[:MAX_PIECES]
         )
     return MessageOut(
         id=trace.id,

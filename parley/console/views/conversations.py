@@ -26,7 +26,11 @@ from gateway.ports.conversation_views import FoundText, ListedConversation, Show
 from gateway.ports.queues import InboxEntry
 from gateway.ports.rights import in_person, to_read
 from gateway.ports.traces import FAILED
-from gateway.text import text
+from gateway.text import (
+    NO_TEXT,
+    text,
+    verbatim,
+)
 from parley.console.names import names_of, titled
 from parley.console.reading import (
     Cursor,
@@ -38,6 +42,7 @@ from parley.console.reading import (
     reader_of,
 )
 from parley.console.route import AnyRoute, ConsoleRoute, Done
+from parley.console.said import Said
 from parley.console.services import ConsoleServices
 from parley.console.today import zone_of
 from parley.console.viewer import Viewer
@@ -57,7 +62,8 @@ LOOKED: Final = 20_000
 MAX_BACK: Final = 4_000
 YEARS: Final = range(1970, 2970)
 """A day outside these years is before or after everything, and no filter."""
-NO_DAY: Final = "{} is not a day. Write it as 2026-11-23."
+NOTHING: Final = text("No conversation is chosen. Tick the conversations first.")
+NO_DAY: Final = text("{day} is not a day. Write it as 2026-11-23.")
 
 _LINES: Final = re.compile("[\u2500-\u257f]+")
 """Lines of a table."""
@@ -167,7 +173,7 @@ class ConversationsOut(Output):
     of: Literal["all", "own"]
     platforms: tuple[str, ...] = Field(max_length=200)
     active: tuple[ActiveRow, ...] = Field(default=(), max_length=PAGE)
-    active_missing: str = ""
+    active_missing: Said = NO_TEXT
     turn: str = ""
     failing: tuple[ConversationRow, ...] = Field(default=(), max_length=PAGE)
     rows: tuple[ConversationRow, ...] = Field(default=(), max_length=PAGE)
@@ -264,7 +270,7 @@ async def _move(
     viewer: Viewer, services: ConsoleServices, params: ArchiveForm, *, back: bool
 ) -> Done:
     if not params.ids:
-        raise BadInput("No conversation is chosen. Tick the conversations first.")
+        raise BadInput(NOTHING)
     views, now = services.storage.conversation_views, services.gateway.clock.now()
     number = await views.archive(reader_of(viewer), params.ids, now, back=back)
     what = "conversations_taken_back" if back else "conversations_archived"
@@ -289,7 +295,7 @@ def begin_of(day: str, zone: str) -> datetime | None:
         begin = datetime.combine(date.fromisoformat(day), time(), zone_of(zone))
         return begin if begin.year in YEARS else None
     except ValueError:
-        raise BadInput(NO_DAY.format(day)) from None
+        raise BadInput(NO_DAY.of(day=verbatim(day))) from None
 
 
 async def _active(

@@ -18,11 +18,17 @@ from gateway.platforms import discover
 from gateway.ports.action import Input, Nothing, Output
 from gateway.ports.rights import in_person, to_read
 from gateway.ports.traces import Trace
-from gateway.text import text
+from gateway.text import (
+    NO_TEXT,
+    Size,
+    text,
+    verbatim,
+)
 from parley.config import Settings
 from parley.config.sections import sqlite_file
 from parley.console.jobs import Report
 from parley.console.route import AnyRoute, ConsoleRoute, Done
+from parley.console.said import Said
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.audit import JobState, state_of
@@ -43,16 +49,18 @@ FOLDER: Final = "backups"
 MAX_BACKUPS: Final = 10
 SPARE: Final = 1.2
 """Free space that a backup needs, as a multiple of the size of the database."""
-TOO_SOON: Final = (
+TOO_SOON: Final = text(
     "The checks ran in the last five minutes. They send requests to the services of the models and "
     "platforms, so they run at most once in five minutes."
 )
-SLOW: Final = "The checks took more than two minutes. `parley doctor` shows the slow one."
-FULL: Final = (
+SLOW: Final = text("The checks took more than two minutes. `parley doctor` shows the slow one.")
+FULL: Final = text(
     "{folder} holds {number} backups already. Move one to another place, or delete it, and try "
     "again."
 )
-NO_SPACE: Final = "{folder} has {free:.0f} MB of free space, and the backup needs {needed:.0f} MB."
+NO_FILE: Final = text("The database is no file.")
+NO_FOLDER: Final = text("The folder {folder} cannot be used: {reason}.")
+NO_SPACE: Final = text("{folder} has {free} of free space, and the backup needs {needed}.")
 
 
 class HealthQuery(Input):
@@ -75,7 +83,7 @@ class ChecksOut(Output):
 
     state: JobState = "never"
     ended: datetime | None = None
-    problem: str = ""
+    problem: Said = NO_TEXT
     findings: tuple[FindingOut, ...] = Field(default=(), max_length=MAX_FINDINGS)
 
 
@@ -96,7 +104,7 @@ class BackupOut(Output):
     ended: datetime | None = None
     done: int = 0
     total: int = 0
-    problem: str = ""
+    problem: Said = NO_TEXT
     files: tuple[FileOut, ...] = Field(default=(), max_length=10)
 
 
@@ -228,18 +236,22 @@ def new_file(settings: Settings, now: datetime) -> Path:
     sources = [database for database, _ in pairs(settings, Path(FOLDER))]
     folder = folder_of(settings)
     if folder is None:
-        raise BadInput("The database is no file.")
+        raise BadInput(NO_FILE)
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         number = sum(1 for one in folder.glob("parley-*.db"))
         needed = SPARE * sum(one.stat().st_size for one in sources)
         free = shutil.disk_usage(folder).free
     except OSError as error:
-        raise BadInput(f"{folder}: {error.strerror}") from error
+        raise BadInput(
+            NO_FOLDER.of(folder=verbatim(f"`{folder}`"), reason=verbatim(error.strerror or ""))
+        ) from error
     if number >= MAX_BACKUPS:
-        raise BadInput(FULL.format(folder=folder, number=number))
+        raise BadInput(FULL.of(folder=verbatim(f"`{folder}`"), number=number))
     if free < needed:
-        raise BadInput(NO_SPACE.format(folder=folder, free=free / 1e6, needed=needed / 1e6))
+        raise BadInput(
+            NO_SPACE.of(folder=verbatim(f"`{folder}`"), free=Size(free), needed=Size(round(needed)))
+        )
     return folder / f"parley-{now:%Y%m%d-%H%M%S-%f}.db"
 
 

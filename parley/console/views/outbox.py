@@ -27,8 +27,8 @@ PAGE: Final = 50
 MAX_DEAD: Final = 1_000
 """Dead letters that the pages reach, the latest ones; `parley outbox` reaches all."""
 MAX_KEY: Final = 300
-NOTHING: Final = "No answer is chosen. Tick the answers first."
-GONE: Final = "None of these answers is a dead letter any more. Open the outbox again."
+NOTHING: Final = text("No answer is chosen. Tick the answers first.")
+GONE: Final = text("None of these answers is a dead letter any more. Open the outbox again.")
 
 Key = Annotated[str, StringConstraints(min_length=1, max_length=MAX_KEY)]
 

@@ -16,11 +16,17 @@ from gateway.ports.conversation_views import ListedConversation, Wanted
 from gateway.ports.rights import to_read
 from gateway.ports.usage import UsageFilter
 from gateway.stores.usage import first_day
+from gateway.text import (
+    NO_TEXT,
+    Text,
+    text,
+)
 from gateway.turn.admission import role_in
 from parley.console.limits_in_use import BudgetUseOut, own_budgets
 from parley.console.names import names_of
 from parley.console.reading import reader_of
 from parley.console.route import AnyRoute, ConsoleRoute
+from parley.console.said import Said
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.access.question import (
@@ -38,7 +44,7 @@ DAYS: Final = 30
 MOST: Final = 10
 """Conversations of the page."""
 MAX_LINKED: Final = 20
-UNKNOWN: Final = "There is no such person, or you may not see them."
+UNKNOWN: Final = text("There is no such person, or you may not see them.")
 
 
 class PersonQuery(Input):
@@ -80,7 +86,7 @@ class PersonOut(Output):
     approval: ApprovalOut | None
     """None for a person who was not approved in a chat or in the console."""
     access: AccessStepOut | None
-    access_missing: str
+    access_missing: Said
     days: int
     figures: SpendingFigures
     """The usage of the last `days` days, UTC."""
@@ -145,15 +151,15 @@ async def _linked(viewer: Viewer, services: ConsoleServices, who: Principal) -> 
 
 async def _access(
     viewer: Viewer, services: ConsoleServices, wanted: str
-) -> tuple[AccessStepOut | None, str]:
+) -> tuple[AccessStepOut | None, Text]:
     if not viewer.is_operator or identity_of(wanted).platform == "console":
-        return None, ""
+        return None, NO_TEXT
     try:
         answer = await question(viewer, services, QuestionQuery(person=wanted))
     except BadInput as error:  # the ids of the person are not all known yet
-        return None, str(error)
+        return None, error.text
     access = next((one for one in answer.steps if one.stage == "access"), None)
-    return (access if answer.allowed else answer.deciding), ""
+    return (access if answer.allowed else answer.deciding), NO_TEXT
 
 
 async def _conversations(

@@ -17,7 +17,10 @@ from gateway.platforms import installed
 from gateway.ports import ModelMessage, ModelRequest, TextBlock, ToolCall, ToolOutcome
 from gateway.ports.action import Input, Output
 from gateway.ports.rights import in_person
-from gateway.text import text
+from gateway.text import (
+    text,
+    verbatim,
+)
 from memory.actions.call import Digits
 from parley.console.playgrounds import (
     MOST_MESSAGES,
@@ -27,6 +30,7 @@ from parley.console.playgrounds import (
 )
 from parley.console.reading import Excerpt, PlaceOut, excerpts
 from parley.console.route import AnyRoute, ConsoleRoute, Done
+from parley.console.said import Said
 from parley.console.services import ConsoleServices
 from parley.console.timeline import TimelineOut, timeline_of
 from parley.console.viewer import Viewer
@@ -41,14 +45,14 @@ MAX_PIECES: Final = 60
 """Parts of the prompt that a page shows."""
 CHANNEL: Final = "playground"
 THREAD: Final = "thread"
-NO_PLATFORM: Final = "There is no platform {!r}. Choose one of: {}."
-NO_COMMANDS: Final = (
-    "The playground sends messages to the assistant and runs no commands, such as {}. Write the "
-    "command in a chat."
+NO_PLATFORM: Final = text("There is no platform “{name}”. Choose one of: {known}.")
+NO_COMMANDS: Final = text(
+    "The playground sends messages to the assistant and runs no commands, such as {command}. Write "
+    "the command in a chat."
 )
-NOTHING: Final = "The message is empty. Write a text first."
-NOT_WRITING: Final = "No answer is written at the moment."
-NONE_OPEN: Final = "This playground has ended already."
+NOTHING: Final = text("The message is empty. Write a text first.")
+NOT_WRITING: Final = text("No answer is written at the moment.")
+NONE_OPEN: Final = text("This playground has ended already.")
 
 Id = Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z_.:@+=-]{0,100}$")]
 Who = Literal["self", "guest", "member", "operator"]
@@ -110,7 +114,7 @@ class TryOut(Output):
     place: PlaceOut
     state: Literal["writing", "done", "failed"]
     outcome: str
-    problem: str
+    problem: Said
     question: Excerpt
     answer: Excerpt | None = None
     said: Excerpt | None = None
@@ -177,12 +181,12 @@ async def ask(viewer: Viewer, services: ConsoleServices, params: AskForm) -> Don
     if word.startswith("/") and any(
         word[1:].lower() == one.name for one in services.gateway.commands
     ):
-        raise BadInput(NO_COMMANDS.format(word))
+        raise BadInput(NO_COMMANDS.of(command=verbatim(f"`{word}`")))
     await asyncio.to_thread(installed)
     known = {one.name: one.title for one in platforms()}
     name = params.platform or next(iter(known))
     if name not in known:
-        raise BadInput(NO_PLATFORM.format(name, ", ".join(known)))
+        raise BadInput(NO_PLATFORM.of(name=verbatim(name), known=verbatim(", ".join(known))))
     chosen = params.model_copy(update={"platform": name})
     role = viewer.role if params.who == "self" else Role(params.who)
 

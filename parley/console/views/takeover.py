@@ -1,14 +1,14 @@
 """Takeover: an operator answers a conversation instead of the assistant, and gives it back."""
 
 import uuid
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints
 
 from gateway.commands.takeover_button import share_button
 from gateway.conversation import ConversationKey
 from gateway.errors import BadInput
-from gateway.message import Button, Place, ShownReply
+from gateway.message import Place, Reply, ShownReply
 from gateway.people import Audience, Role
 from gateway.platforms import ConnectedAccount
 from gateway.policy.decision import Decision
@@ -21,7 +21,11 @@ from gateway.ports.traces import Trace
 from gateway.ports.unit_of_work import CompletedTurn
 from gateway.render import address, render_off_loop
 from gateway.stores.takeovers import MAX_NAME, Takeover
-from gateway.text import text
+from gateway.text import (
+    joined,
+    text,
+    verbatim,
+)
 from parley.console.reading import audience_of, reader_of
 from parley.console.route import AnyRoute, ConsoleRoute, Done, ItemParams
 from parley.console.services import ConsoleServices
@@ -34,30 +38,34 @@ LOOKED: Final = 20
 """Messages in which the person of a direct conversation, and their last message, is looked for."""
 ONE: Final = f"{PATH}/{{id}}"
 
-SOMEBODY: Final = "Somebody of the team"
+SOMEBODY: Final = text("Somebody of the team")
 SIGNS: Final = " .-'’"
-TOLD: Final = (
+TOLD: Final = text(
     "**{name} answers here from now on.** I do not answer until they give the conversation back "
     "to me. {reads}"
 )
-READS_DIRECT: Final = "They read what you write from now on, and nothing that was written before."
-MAY_SHOW: Final = (
-    " If you want to show them the earlier messages of this conversation, press the button."
+READS_DIRECT: Final = text(
+    "They read what you write from now on, and nothing that was written before."
 )
-READS_ROOM: Final = "Here, operators can also read earlier messages to me and my answers."
-BACK: Final = "I answer here again."
-TAKEN: Final = "Somebody has taken this conversation over already. Open it again."
-NOT_TAKEN: Final = "The assistant answers this conversation. Take it over first."
-ANSWERS: Final = "The assistant answers this conversation already."
-NOT_YOURS: Final = "Another operator answers this conversation. Ask them to give it back first."
-OWN: Final = "This is your own conversation with the assistant. You cannot take it over."
-NOT_CONNECTED: Final = "This account is not connected any more, so nothing can be sent there."
-NOTHING_STORED: Final = (
+MAY_SHOW: Final = text(
+    "If you want to show them the earlier messages of this conversation, press the button."
+)
+READS_ROOM: Final = text("Here, operators can also read earlier messages to me and my answers.")
+BACK: Final = text("I answer here again.")
+TAKEN: Final = text("Somebody has taken this conversation over already. Open it again.")
+NOT_TAKEN: Final = text("The assistant answers this conversation. Take it over first.")
+ANSWERS: Final = text("The assistant answers this conversation already.")
+NOT_YOURS: Final = text(
+    "Another operator answers this conversation. Ask them to give it back first."
+)
+OWN: Final = text("This is your own conversation with the assistant. You cannot take it over.")
+NOT_CONNECTED: Final = text("This account is not connected any more, so nothing can be sent there.")
+NOTHING_STORED: Final = text(
     "No message of this conversation is stored: it is too old, was deleted, or its person has "
     "memory off. Wait for the next message, then take the conversation over."
 )
-EMPTY: Final = "The answer is empty. Write a text first."
-NOT_SENT: Final = "The answer seems to contain a password or a key. Remove it first."
+EMPTY: Final = text("The answer is empty. Write a text first.")
+NOT_SENT: Final = text("The answer seems to contain a password or a key. Remove it first.")
 
 
 class TakeOverForm(ItemParams):
@@ -83,13 +91,14 @@ async def take_over(viewer: Viewer, services: ConsoleServices, params: TakeOverF
     account, place = account_of(services, of), place_of(of)
     person = await person_of(viewer, services, of) if place.audience is Audience.DIRECT else ""
     await _asked(services, of)
+    language = await services.gateway.language_at(place, person)
     now, store = services.gateway.clock.now(), services.storage.takeovers
     takeover = Takeover(
         id=uuid.uuid4().hex,
         tenant=viewer.tenant,
         conversation=of.trace.conversation,
         operator=viewer.person,
-        name=shown_name(params.name),
+        name=shown_name(params.name) or language.shown(SOMEBODY),
         person=person,
         since=now,
         active=now,
@@ -97,11 +106,15 @@ async def take_over(viewer: Viewer, services: ConsoleServices, params: TakeOverF
     if not await store.take(takeover, now - services.gateway.policies.takeover_idle):
         raise BadInput(TAKEN)
     shows = bool(person) and account.manifest.capabilities.max_buttons > 0
-    reads = READS_DIRECT + MAY_SHOW * shows if person else READS_ROOM
+    reads = (
+        joined((READS_DIRECT, MAY_SHOW) if shows else (READS_DIRECT,), " ")
+        if person
+        else READS_ROOM
+    )
     buttons = (share_button(takeover.id),) if shows else ()
     try:
-        text = TOLD.format(name=takeover.name, reads=reads)
-        await _say(services, account, place, takeover, text, buttons)
+        told = Reply(TOLD.of(name=verbatim(takeover.name), reads=reads), buttons)
+        await _say(services, account, place, takeover, "told", told.shown(language))
     except BaseException:
         await store.end(takeover.id, now)  # nobody was told, so the assistant goes on
         raise
@@ -164,14 +177,17 @@ async def give_back(viewer: Viewer, services: ConsoleServices, params: GiveBackF
     )
     account = services.gateway.connected.get((of.trace.platform, of.trace.account))
     if account is not None:  # otherwise nobody can be told, and the assistant answers all the same
-        await _say(services, account, place_of(of), takeover, BACK, ())
+        place = place_of(of)
+        language = await services.gateway.language_at(place, takeover.person)
+        await _say(services, account, place, takeover, "back", Reply(BACK).shown(language))
     return Done()
 
 
 def shown_name(text: str) -> str:
-    """Return a name as people read it: letters, digits and a few signs, no markup."""
+    """Return a name as people read it: letters, digits and a few signs, no markup; empty
+    if nothing of it is left."""
     plain = "".join(sign for sign in " ".join(text.split()) if sign.isalnum() or sign in SIGNS)
-    return plain.strip(SIGNS)[:MAX_NAME] or SOMEBODY
+    return plain.strip(SIGNS)[:MAX_NAME]
 
 
 async def _say(
@@ -179,13 +195,12 @@ async def _say(
     account: ConnectedAccount,
     place: Place,
     takeover: Takeover,
-    text: str,
-    buttons: tuple[Button, ...],
+    what: Literal["told", "back"],
+    said: ShownReply,
 ) -> None:
     """Queue a message of the assistant itself."""
-    parts = await render_off_loop(text, account.renderer)
-    group = f"{takeover.id}:{'told' if buttons or text != BACK else 'back'}"
-    sends = address(group, place, parts, ShownReply(text, buttons), person=takeover.person)
+    parts = await render_off_loop(said.markdown, account.renderer)
+    sends = address(f"{takeover.id}:{what}", place, parts, said, person=takeover.person)
     await services.storage.hot.outbox.add(sends)
     services.gateway.deliverer.submit(sends)
 

@@ -18,7 +18,11 @@ from gateway.ports.rights import to_read
 from gateway.ports.usage import LATENCIES, UsageFilter, UsageKey, UsageSum
 from gateway.stores.usage import MAX_DAYS, first_day
 from gateway.stores.usage_days import quantile
-from gateway.text import text
+from gateway.text import (
+    NO_TEXT,
+    text,
+    verbatim,
+)
 from memory.actions.call import Digits
 from parley.console.limits_in_use import (
     MAX_BUDGETS,
@@ -32,6 +36,7 @@ from parley.console.limits_in_use import (
 )
 from parley.console.names import names_of, room_key
 from parley.console.route import AnyRoute, ConsoleRoute, File
+from parley.console.said import Said
 from parley.console.services import ConsoleServices
 from parley.console.text import csv_text
 from parley.console.viewer import Viewer
@@ -46,7 +51,8 @@ DAILY: Final = 92
 HOURS: Final = 24
 DIRECT: Final = "direct"
 """The value of `channel` for direct conversations."""
-FUTURE: Final = "{} is in the future. Choose a day up to today (UTC)."
+NO_DAY: Final = text("{day} is no day. Write it as 2026-11-30.")
+FUTURE: Final = text("{day} is in the future. Choose a day up to today (UTC).")
 MAX_TEXT: Final = 300
 Text = Annotated[str, Field(max_length=MAX_TEXT)]
 Day = Annotated[str, StringConstraints(pattern=r"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$")]
@@ -128,7 +134,7 @@ class UsagePageOut(Output):
     budgets: tuple[BudgetUseOut, ...] = Field(max_length=MAX_BUDGETS)
     rates: tuple[RateOut, ...] = Field(max_length=4)
     rates_in_use: tuple[RateUseOut, ...] = Field(max_length=MAX_RATES)
-    rates_missing: str = ""
+    rates_missing: Said = NO_TEXT
 
 
 async def usage(viewer: Viewer, services: ConsoleServices, params: UsagePageQuery) -> UsagePageOut:
@@ -191,7 +197,7 @@ def filter_of(viewer: Viewer, services: ConsoleServices, params: UsagePageQuery)
     today = first_day(services.gateway.clock.now(), 1)
     last = _day(params.until) if params.until else today
     if last > today:
-        raise BadInput(FUTURE.format(params.until))
+        raise BadInput(FUTURE.of(day=verbatim(params.until)))
     everything = UsageFilter(
         viewer.tenant,
         first_day(last, params.days),
@@ -205,11 +211,11 @@ def filter_of(viewer: Viewer, services: ConsoleServices, params: UsagePageQuery)
     return replace(everything, channel="" if channel == DIRECT else channel or None)
 
 
-def _day(text: str) -> datetime:
+def _day(written: str) -> datetime:
     try:
-        return datetime.fromisoformat(text).replace(tzinfo=UTC)
+        return datetime.fromisoformat(written).replace(tzinfo=UTC)
     except ValueError:
-        raise BadInput(f"{text} is no day. Write it as 2026-11-30.") from None
+        raise BadInput(NO_DAY.of(day=verbatim(written))) from None
 
 
 def _key(

@@ -11,16 +11,24 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from db.errors import StoreUnavailable
-from gateway.errors import BadInput, MemoryUnavailable
+from gateway.errors import (
+    BadInput,
+    MemoryUnavailable,
+    store_notice,
+)
 from gateway.ports.action import Output
 from gateway.ports.error_codes import status_of
 from gateway.ports.http_routes import json_response
+from gateway.text import Unconverted, joined, text
 from parley.http.asgi import ClientGone, RequestTooLarge, exchange_of
 from parley.http.starlette_routes import as_http
 
 RETRY_SECONDS: Final = 5
 """`Retry-After` while a store is unavailable."""
-TRY_AGAIN: Final = (
+NO_PATH: Final = text("This path does not exist.")
+NO_METHOD: Final = text("This path does not accept this method.")
+FAILED: Final = text("An internal error occurred; the log has the details.")
+TRY_AGAIN: Final = text(
     "Try again in a moment. If it stays so, an operator finds the cause with `parley doctor`."
 )
 BACKEND_SECONDS: Final = 30
@@ -50,8 +58,8 @@ class CallRefused(Exception):
     """A refused call; its code has the status. `where` names the wrong part of the request."""
 
     code: str
-    message: str
-    """The reason and the next step, for people."""
+    message: Unconverted
+    """The reason and the next step: a text for people, English words for programs."""
     where: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Further headers of the response, such as `Retry-After`."""
@@ -64,15 +72,16 @@ class CallRefused(Exception):
 
 def refusal(refused: CallRefused) -> Response:
     """Return the response of a refusal."""
-    error = {"code": refused.code, "message": refused.message, "where": refused.where}
+    error = {"code": refused.code, "message": str(refused.message), "where": refused.where}
     return as_http(json_response({"error": error}, refused.status, refused.headers))
 
 
 def without_store(error: StoreUnavailable) -> CallRefused:
     """Return the refusal while a store does not answer; it names the store, not its address."""
-    text = f"{error.notice} {TRY_AGAIN}"
     headers = {"Retry-After": str(RETRY_SECONDS)}
-    return CallRefused("unavailable", text, error.store, headers)
+    return CallRefused(
+        "unavailable", joined((store_notice(error), TRY_AGAIN), " "), error.store, headers
+    )
 
 
 class UniformErrors(Struct, frozen=True):
@@ -101,17 +110,15 @@ def as_refused(error: Exception) -> CallRefused:
         case MemoryUnavailable():
             log.warning("api_without_memory_backend", error=str(error))
             headers = {"Retry-After": str(BACKEND_SECONDS)}
-            return CallRefused(error.code, str(error), headers=headers)
+            return CallRefused(error.code, error.text, headers=headers)
         case BadInput():
-            return CallRefused(error.code, str(error), error.where)
+            return CallRefused(error.code, error.text, error.where)
         case StoreUnavailable():
             log.warning("api_without_store", store=error.store, error=str(error))
             return without_store(error)
         case HTTPException(status_code=404):
-            return CallRefused("not_found", "This path does not exist.", "path")
+            return CallRefused("not_found", NO_PATH, "path")
         case HTTPException(status_code=405):
-            text = "This path does not accept this method."
-            return CallRefused("method_not_allowed", text, "method", error.headers or {})
+            return CallRefused("method_not_allowed", NO_METHOD, "method", error.headers or {})
         case _:
-            text = "An internal error occurred; the log has the details."
-            return CallRefused("failed", text)
+            return CallRefused("failed", FAILED)

@@ -14,8 +14,10 @@ from starlette.types import Receive, Scope
 from gateway.ports.action import Action, Empty, Input, Nothing, Output
 from gateway.ports.rights import Allowed, Credential
 from gateway.stores.usage import SpendingReader
+from gateway.text import text
 from memory.actions.call import AgentCall
 from parley.http.api.errors import CallRefused
+from parley.http.api.invalid import reason_of
 from parley.http.asgi import (
     RequestTooLarge,
     content_length,
@@ -25,6 +27,8 @@ from parley.http.asgi import (
 )
 
 MAX_PARAMETERS: Final = 50
+MANY_PARAMETERS: Final = text("A request has at most {count} parameters.", count=MAX_PARAMETERS)
+GIVEN_TWICE: Final = text("This parameter is given more than once.")
 BODY_SECONDS: Final = 10.0
 JSON: Final = "application/json"
 
@@ -45,9 +49,7 @@ def read_query(scope: Scope, model: type[Model]) -> Model:
     """Return the query as `model`. Raises `CallRefused` (400)."""
     query = QueryParams(scope["query_string"])
     if len(query.multi_items()) > MAX_PARAMETERS:
-        raise CallRefused(
-            "bad_query", f"A request has at most {MAX_PARAMETERS} parameters.", "query"
-        )
+        raise CallRefused("bad_query", MANY_PARAMETERS, "query")
     given: dict[str, object] = {}
     for name in query:
         values = query.getlist(name)
@@ -55,9 +57,7 @@ def read_query(scope: Scope, model: type[Model]) -> Model:
         if field is not None and isinstance(field.default, tuple):
             given[name] = tuple(values)
         elif len(values) > 1:
-            raise CallRefused(
-                "bad_query", "This parameter is given more than once.", f"query.{name[:50]}"
-            )
+            raise CallRefused("bad_query", GIVEN_TWICE, f"query.{name[:50]}")
         else:
             given[name] = values[0]
     try:
@@ -99,9 +99,10 @@ def _is_json(content_type: str) -> bool:
 
 
 def _unfit(error: ValidationError, code: str, where: str) -> CallRefused:
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    first = error.errors(include_url=False, include_input=False)[0]
     path = ".".join((where, *(str(step)[:50] for step in first["loc"][:5])))
-    return CallRefused(code, first["msg"], path)
+    # A page shows a query's refusal; the body of a call is read by programs alone.
+    return CallRefused(code, reason_of(first) if where == "query" else first["msg"], path)
 
 
 In = TypeVar("In", bound=Input)

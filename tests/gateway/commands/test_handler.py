@@ -284,7 +284,8 @@ async def test_an_inline_query_is_offered_as_a_question_and_not_stored() -> None
     adapter = Inline()
     async with gateway(adapter=adapter) as g:
         await g.take(query("  why?  "), query("   "), query("x" * 400))
-        assert [[b.value for b in offer] for offer in adapter.offered] == [["why?"], ["x" * 250]]
+        offered = sorted([b.value for b in offer] for offer in adapter.offered)
+        assert offered == [["why?"], ["x" * 250]]  # queries are answered in any order
         assert (await g.rows("inbox"), await g.rows("traces"), g.model.requests) == (0, 0, [])
 
 

@@ -33,7 +33,7 @@ async def test_a_job_reports_its_progress_and_keeps_its_result(clock: FakeClock)
         runner.start(work)
     go.set()
     await ended(runner)
-    assert (runner.latest.result, runner.latest.problem) == ("result", "")
+    assert (runner.latest.result, str(runner.latest.problem)) == ("result", "")
     runner.start(work)
     assert runner.latest.result is None
     await ended(runner)
@@ -43,8 +43,8 @@ async def test_a_job_reports_its_progress_and_keeps_its_result(clock: FakeClock)
     ("error", "problem"),
     [
         (BadInput("wrong"), "wrong"),
-        (StoreUnavailable("gone"), "gone"),
-        (RuntimeError("a secret"), BROKEN),
+        (StoreUnavailable("gone"), "Parley cannot store anything at this moment."),
+        (RuntimeError("a secret"), BROKEN.english),
     ],
 )
 async def test_a_job_that_fails_says_why(clock: FakeClock, error: Exception, problem: str) -> None:
@@ -56,7 +56,7 @@ async def test_a_job_that_fails_says_why(clock: FakeClock, error: Exception, pro
     runner.start(work)
     await ended(runner)
     assert runner.latest is not None
-    assert (runner.latest.result, runner.latest.problem) == (None, problem)
+    assert (runner.latest.result, str(runner.latest.problem)) == (None, problem)
 
 
 async def test_a_stop_ends_a_job(clock: FakeClock) -> None:

@@ -1,6 +1,9 @@
 """The language of a page: what its reader chose, what the browser asks for, what the platform told,
 and the installation's."""
 
+from gateway.text import ENGLISH
+from memory.commands.link_texts import NOTHING_OPEN
+from parley.console.sentences import html_of
 from tests.parley.console.kit import OWNER, Console, Page, person_named
 from tests.support.for_each import for_each
 
@@ -43,3 +46,27 @@ async def test_a_header_that_names_no_language_is_the_installations(
 ) -> None:
     visitor = await console.visitor(OWNER)
     assert is_in(await visitor.get("/account", accept_language=header), "en")
+
+
+async def test_a_person_chooses_the_language_on_the_page_account(console: Console) -> None:
+    readers, oona = console.app.services.readers, await console.visitor(OWNER)
+    assert '<option value="" selected>' in (await oona.get("/account")).text
+    assert (await oona.post("/account/language", {"language": "de"})).status == 303
+    page = await oona.get("/account")
+    assert is_in(page, "de")
+    assert '<option value="de" lang="de" selected>Deutsch</option>' in page.text
+    assert (await readers.known(TENANT, person_named(OWNER))).chosen == "de"
+    assert (await oona.post("/account/language", {"language": "xx"})).status == 422
+    assert is_in(await oona.get("/account"), "de")
+    await oona.post("/account/language", {"language": ""})
+    assert is_in(await oona.get("/account"), "en")
+
+
+async def test_a_refusal_is_in_the_language_of_the_page(console: Console) -> None:
+    oona, languages = await console.visitor(OWNER), console.app.services.policies.languages
+    spanish = await languages.loaded("es")
+    form = {"request": "00000000"}
+    page = await oona.post("/memory/accounts/cancel", form, **SPANISH)
+    assert (page.status, is_in(page, "es")) == (422, True)
+    assert html_of(spanish, NOTHING_OPEN) in page.text
+    assert html_of(ENGLISH, NOTHING_OPEN) not in page.text

@@ -41,9 +41,11 @@ LISTS: Final = (
     "allowed_workspaces",
     "blocked_workspaces",
 )
-DECIDED: Final = "This request does not wait any more: somebody else decided it, or it expired."
-NOT_LISTED: Final = "There is no token with this name. It may be revoked already."
-NO_PAIRING: Final = "Nobody is approved here: the program has no store of approvals."
+DECIDED: Final = text(
+    "This request does not wait any more: somebody else decided it, or it expired."
+)
+NOT_LISTED: Final = text("There is no token with this name. It may be revoked already.")
+NO_PAIRING: Final = text("Nobody is approved here: the program has no store of approvals.")
 ALL: Final = frozenset({"direct", "private_room", "public_room"})
 
 

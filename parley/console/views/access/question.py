@@ -33,10 +33,12 @@ PERSON: Final = r"^([a-z][a-z0-9_-]{0,39}:[a-z0-9_-]{1,40}:[^\s]{1,200})?$"
 Action = Literal["answer", "tool", "read_project", "write_project_notes"]
 How = Literal["mention", "reply", "plain"]
 Short = Annotated[str, StringConstraints(max_length=200, strip_whitespace=True)]
-ANOTHER_TENANT: Final = "This person belongs to another tenant in this place."
-NO_TOOL: Final = "There is no tool with this name. The page Access lists all tools."
-NO_PROJECT: Final = "Name the project, such as slack:main:T0123."
-UNKNOWN_IDS: Final = (
+ANOTHER_TENANT: Final = text("This person belongs to another tenant in this place.")
+NO_CHANNEL: Final = text("Name the channel by its id.")
+NO_TENANT: Final = text("The tenant of this person in this place is not known.")
+NO_TOOL: Final = text("There is no tool with this name. The page Access lists all tools.")
+NO_PROJECT: Final = text("Name the project, such as slack:main:T0123.")
+UNKNOWN_IDS: Final = text(
     "This platform uses several ids for a person, and not all of this person are known yet: they "
     "have to write once."
 )
@@ -178,7 +180,7 @@ def _place(params: QuestionQuery) -> Place:
     person = identity_of(params.person)
     audience = Audience(params.audience)
     if audience is not Audience.DIRECT and not params.channel:
-        raise BadInput("Name the channel by its id.")
+        raise BadInput(NO_CHANNEL)
     channel = params.channel or person.id
     return Place(
         person.platform,
@@ -196,8 +198,8 @@ async def _principal(
     person = identity_of(params.person)
     try:
         tenant = gateway.extensions.tenant_of(place, person)
-    except TenantUnknown as error:
-        raise BadInput(str(error)) from None
+    except TenantUnknown:
+        raise BadInput(NO_TENANT) from None
     if tenant != viewer.tenant:
         raise CallRefused("not_allowed", ANOTHER_TENANT, "query.person")
     known = await known_ids(person, gateway)

@@ -11,6 +11,12 @@ from gateway.policy.invocation import Trigger
 from gateway.ports.action import Input
 from gateway.ports.rights import in_person
 from gateway.stores.config_versions import ConfigVersion
+from gateway.text import (
+    Text,
+    joined,
+    text,
+    verbatim,
+)
 from memory.actions.call import MAX_NUMBER, Integral
 from parley.config import SettingsError
 from parley.config.overrides import ENTRIES, Overlaid, Override, is_changeable
@@ -29,6 +35,7 @@ from parley.console.views.configuration.forms import (
     same,
 )
 from parley.console.views.configuration.page import (
+    OWN_ACCESS,
     PATH,
     TEMPLATE,
     ConfigurationOut,
@@ -48,14 +55,17 @@ PAGE_OF_ENTRIES: Final[Mapping[str, Page]] = {
 }
 MAX_VALUE: Final = 50_000
 MAX_AMOUNT: Final = 1_000_000
-CHANGED: Final = (
+CHANGED: Final = text(
     "The configuration was changed meanwhile, in another tab or by somebody else. Your change "
     "was saved. Below is the present state."
 )
-SAVED: Final = "Saved as version {number}. All processes use it within a few seconds."
-UNCHANGED: Final = "Nothing was changed: all values are the present ones."
-NOT_SAVED: Final = "Nothing was saved. Correct the marked fields, and save again."
-NOT_OVERRIDDEN: Final = "{key} has no override: its value is that of the file."
+SAVED: Final = text("Saved as version {number}. All processes use it within a few seconds.")
+UNCHANGED: Final = text("Nothing was changed: all values are the present ones.")
+NOT_SAVED: Final = text("Nothing was saved. Correct the marked fields, and save again.")
+UNEQUAL: Final = text("Each of `keys` has one of `values`.")
+NOT_HERE: Final = text("{key} is not on this page.")
+FIXED: Final = text("{key} cannot be changed here.")
+NOT_OVERRIDDEN: Final = text("{key} has no override: its value is that of the file.")
 
 
 def _empty_as_none(value: object) -> object:
@@ -168,13 +178,13 @@ class PageForm(Input):
         """Return the text of each value by key, an item of a list in each line. Raises
         `CallRefused` for keys that are not those of the page."""
         if len(self.keys) != len(self.values):
-            raise CallRefused("bad_form", "Each of `keys` has one of `values`.", "body.values")
+            raise CallRefused("bad_form", UNEQUAL, "body.values")
         texts = dict(zip(self.keys, self.values, strict=True))
         for key in self.lists:
             words = [one.partition("=")[2] for one in self.ticked if one.startswith(f"{key}=")]
             texts[key] = "\n".join(words)
         if unknown := sorted(texts.keys() - keys_of(self.page)):
-            raise CallRefused("bad_key", f"{unknown[0]} is not on this page.", "body.keys")
+            raise CallRefused("bad_key", NOT_HERE.of(key=verbatim(f"`{unknown[0]}`")), "body.keys")
         return texts
 
 
@@ -214,14 +224,14 @@ async def _refused(
     problems: Sequence[Problem],
 ) -> RefusedWithResult:
     """Return the refusal of a page, with each problem at its field."""
-    keys, at_field, others = sorted(texts, key=len, reverse=True), dict[str, str](), list[str]()
+    keys, at_field, others = sorted(texts, key=len, reverse=True), dict[str, str](), list[Text]()
     for one in problems[:MAX_FIELDS]:
         key = next((key for key in keys if one.path == key or one.path.startswith(key)), "")
         if key:
             at_field[key] = f"{one.text} {one.advice}".strip()
         else:
-            others.append(str(one))
-    problem = " ".join((NOT_SAVED, *others))
+            others.append(verbatim(str(one)))
+    problem = joined((NOT_SAVED, *others), " ")
     result = await shown(
         viewer, services, page=page, problem=problem, typed=texts, problems=at_field
     )
@@ -320,7 +330,7 @@ async def _reverted(
     viewer: Viewer, services: ConsoleServices, based_on: int, path: tuple[str, ...]
 ) -> ConfigurationOut:
     if path not in {one.path for one in services.configuration.overrides}:
-        raise CallRefused("no_override", NOT_OVERRIDDEN.format(key=".".join(path)))
+        raise CallRefused("no_override", NOT_OVERRIDDEN.of(key=verbatim(f"`{'.'.join(path)}`")))
     return await _changed(viewer, services, based_on, [], [path], page=page_of(path))
 
 
@@ -364,7 +374,7 @@ async def _changed(
     try:
         new = await live.changed(changes, removed)
     except SettingsError as error:
-        problem = " ".join(map(str, error.problems[:5]))
+        problem = verbatim(" ".join(map(str, error.problems[:5])))
         result = await shown(viewer, services, problem=problem, refused=key, text=text, page=page)
         raise RefusedWithResult("refused", problem, result=result) from None
     await checked(viewer, services, await live.with_overrides(new), key, text, page=page)
@@ -389,13 +399,13 @@ async def checked(
         result = await shown(
             viewer,
             services,
-            problem=error.message,
+            problem=OWN_ACCESS,
             refused=key,
             text=text,
             page=page,
             typed=typed,
         )
-        raise RefusedWithResult(error.code, error.message, result=result) from None
+        raise RefusedWithResult(error.code, OWN_ACCESS, result=result) from None
 
 
 async def done(
@@ -419,7 +429,7 @@ async def done(
         keys=", ".join(made.changed),
         version=made.number,
     )
-    return await shown(viewer, services, said=SAVED.format(number=made.number), page=page)
+    return await shown(viewer, services, said=SAVED.of(number=made.number), page=page)
 
 
 async def conflict(
@@ -441,7 +451,7 @@ async def conflict(
 def _path(key: str) -> tuple[str, ...]:
     path = tuple(key.split("."))
     if not is_changeable(path) or len(path) != 2 or path[0] == "tools":
-        raise CallRefused("bad_key", f"{key} cannot be changed here.", "body.key")
+        raise CallRefused("bad_key", FIXED.of(key=verbatim(f"`{key}`")), "body.key")
     return path
 
 

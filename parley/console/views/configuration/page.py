@@ -11,7 +11,11 @@ from gateway.people import Role, identity_of
 from gateway.policy.access import role_of
 from gateway.ports.action import Input, Output
 from gateway.ports.rights import to_read
-from gateway.text import text
+from gateway.text import (
+    NO_TEXT,
+    Text,
+    text,
+)
 from gateway.turn.admission import known_ids
 from parley.config.listing import UNSET, ListedValue, Source, as_yaml, listed
 from parley.config.overrides import CHANGEABLE, ENTRIES, Override, is_changeable
@@ -21,6 +25,7 @@ from parley.config.schema import allowed_words, at, item_of, shapes
 from parley.config.settings import Settings
 from parley.config.yaml_file import Value
 from parley.console.route import AnyRoute, ConsoleRoute, File
+from parley.console.said import Said
 from parley.console.services import ConsoleServices
 from parley.console.viewer import LOCAL_OPERATOR, Viewer
 from parley.console.views.configuration.forms import (
@@ -41,11 +46,11 @@ from parley.wiring.live_configuration import LiveConfiguration
 from parley.wiring.policies import choice_of, mcp_servers_of, policies_of
 from safety.http.shown_address import without_secrets
 
-OF_THE_PROGRAM: Final = (
+OF_THE_PROGRAM: Final = text(
     "The configuration holds for all tenants: only people whom it names as owner or operator may "
     "see it."
 )
-OWN_ACCESS: Final = (
+OWN_ACCESS: Final = text(
     "Nothing was changed: you would not be an owner with access any more. Another owner can do "
     "this, or make another account of yours an owner first."
 )
@@ -199,8 +204,8 @@ class ConfigurationOut(Output):
     sections: tuple[SectionOut, ...] = Field(max_length=200)
     entries: Mapping[str, tuple[SettingOut, ...]]
     ignored: tuple[IgnoredOut, ...]
-    said: str = ""
-    problem: str = ""
+    said: Said = NO_TEXT
+    problem: Said = NO_TEXT
     refused: str = ""
     text: str = ""
 
@@ -231,8 +236,8 @@ async def shown(
     services: ConsoleServices,
     params: ConfigurationQuery | None = None,
     *,
-    said: str = "",
-    problem: str = "",
+    said: Text = NO_TEXT,
+    problem: Text = NO_TEXT,
     refused: str = "",
     text: str = "",
     page: Page = "all",

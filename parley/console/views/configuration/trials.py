@@ -12,7 +12,10 @@ from gateway.errors import BadInput, NotFound
 from gateway.people import Role
 from gateway.ports.action import Input, Nothing
 from gateway.ports.rights import in_person
-from gateway.text import text
+from gateway.text import (
+    text,
+    verbatim,
+)
 from gateway.turn.external_mcp_server import probe
 from parley.config import SettingsError
 from parley.config.sections import ModelChoiceSection
@@ -35,18 +38,21 @@ from parley.wiring.policies import mcp_servers_of
 
 EVERY: Final = timedelta(seconds=5)
 """The time between two tests: each sends a request to a service."""
-TOO_SOON: Final = "Another test ran less than five seconds ago. Wait a moment, and test again."
-NO_SERVER: Final = "The configuration has no MCP server with this name."
-NEEDS_KEY: Final = (
+TOO_SOON: Final = text(
+    "Another test ran less than five seconds ago. Wait a moment, and test again."
+)
+NO_SERVER: Final = text("The configuration has no MCP server with this name.")
+NEEDS_KEY: Final = text(
     "The configured key is sent to the configured service only. Type the key of this service to "
     "test it."
 )
-LINK_LOCAL: Final = (
+LINK_LOCAL: Final = text(
     "This address is a link-local one, where clouds give out the credentials of a machine. No "
     "model is tested there."
 )
-NO_RESTART: Final = "This process cannot start itself anew. Restart it where it was started."
-NOT_VALID: Final = (
+NO_RESTART: Final = text("This process cannot start itself anew. Restart it where it was started.")
+NO_MODEL: Final = text("This model cannot be used: {problems}")
+NOT_VALID: Final = text(
     "The program would not start with the present configuration, so it goes on as it is: {problems}"
 )
 
@@ -104,7 +110,7 @@ def _choice(services: ConsoleServices, params: ModelTestForm) -> ModelChoiceSect
         return ModelChoiceSection.model_validate(fields)
     except ValidationError as error:
         problems = (one["msg"].removeprefix("Value error, ") for one in error.errors())
-        raise BadInput(f"This model {', '.join(problems)}.") from None
+        raise BadInput(NO_MODEL.of(problems=verbatim(", ".join(problems)))) from None
 
 
 async def _check_address(url: str) -> None:
@@ -143,7 +149,7 @@ async def restart(viewer: Viewer, services: ConsoleServices, _params: Nothing) -
         await services.restart.check()
     except SettingsError as error:
         problems = " ".join(map(str, error.problems[:5]))
-        raise BadInput(NOT_VALID.format(problems=problems)) from None
+        raise BadInput(NOT_VALID.of(problems=verbatim(problems))) from None
     await services.audit.console("restarted", viewer.tenant, viewer.person)
     services.restart.request()
     return Done()

@@ -11,10 +11,12 @@ from gateway.people import Role
 from gateway.ports.action import Input, Output
 from gateway.ports.rights import in_person, to_read
 from gateway.stores.config_versions import ConfigVersion
+from gateway.text import Text, text
 from memory.actions.call import MAX_NUMBER, Digits
 from parley.config import SettingsError
 from parley.config.overrides import overrides_in, parsed
 from parley.console.route import AnyRoute, ConsoleRoute
+from parley.console.said import SaidOrStr
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.configuration.changes import Number, checked, conflict, done
@@ -27,7 +29,7 @@ from parley.console.views.configuration.page import (
 )
 
 PAGE: Final = 20
-FILE: Final = "as in the file"
+FILE: Final = text("as in the file")
 MAX_SHOWN: Final = 500
 """Characters of a value in a comparison."""
 
@@ -54,8 +56,8 @@ class ChangeOut(Output):
     """A changed override, before and after."""
 
     key: str
-    before: str
-    after: str
+    before: SaidOrStr
+    after: SaidOrStr
 
 
 class ConfigVersionOut(Output):
@@ -130,13 +132,17 @@ def _compared(kept: list[ConfigVersion]) -> Iterator[ConfigVersionOut]:
             at=version.at,
             undone_to=None if version.origin == version.number else version.origin,
             changes=tuple(
-                ChangeOut(key=key, before=before.get(key, FILE), after=after.get(key, FILE))
+                ChangeOut(
+                    key=key,
+                    before=before.get(key, FILE),
+                    after=after.get(key, FILE),
+                )
                 for key in sorted(keys)
             ),
         )
 
 
-def _texts(version: ConfigVersion) -> Mapping[str, str]:
+def _texts(version: ConfigVersion) -> Mapping[str, Text | str]:
     try:
         overrides = overrides_in(parsed(version.overrides))
     except SettingsError:

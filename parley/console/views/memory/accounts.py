@@ -13,12 +13,17 @@ from gateway.people import Role, identity_of
 from gateway.ports.action import Input, Output
 from gateway.ports.memory import Caller
 from gateway.ports.rights import in_person, to_read
-from gateway.text import text
+from gateway.text import (
+    NO_TEXT,
+    Text,
+    text,
+)
 from gateway.turn.services import notice_sender
 from memory.commands.link import REFUSALS, LinkCommands
 from memory.ports.people import Linked, LinkRequest, LinkSide
 from memory.service.links import LINK_VALID, Links
 from parley.console.route import AnyRoute, ConsoleRoute
+from parley.console.said import Said
 from parley.console.services import MEMORY_OFF, ConsoleServices
 from parley.console.viewer import LOCAL_OPERATOR, Viewer
 from parley.console.views.memory.documents import PATH
@@ -27,16 +32,16 @@ from parley.http.api.errors import CallRefused
 ACCOUNTS: Final = f"{PATH}/accounts"
 TEMPLATE: Final = "memory/accounts.html"
 MAX_LINKED: Final = 10
-NO_ACCOUNT: Final = (
+NO_ACCOUNT: Final = text(
     "You are signed in from the command line, without an account of a chat platform. Write "
     "`/console` to the assistant to sign in with yours."
 )
-OPEN_REQUEST: Final = "A link waits for a confirmation. Confirm or cancel it first."
-ENTERED: Final = "The code is right. Check the other account, then confirm."
-AGREED: Final = "You have confirmed. The other account is asked now."
-LINKED: Final = "The accounts are linked."
-CANCELLED: Final = "Nothing new is linked. The code is no longer valid."
-SEPARATED: Final = "This account is separated. Each account keeps what was remembered for it."
+OPEN_REQUEST: Final = text("A link waits for a confirmation. Confirm or cancel it first.")
+ENTERED: Final = text("The code is right. Check the other account, then confirm.")
+AGREED: Final = text("You have confirmed. The other account is asked now.")
+LINKED: Final = text("The accounts are linked.")
+CANCELLED: Final = text("Nothing new is linked. The code is no longer valid.")
+SEPARATED: Final = text("This account is separated. Each account keeps what was remembered for it.")
 
 
 class AccountsQuery(Input):
@@ -86,7 +91,7 @@ class LinksOut(Output):
     request: RequestOut | None
     code: str = ""
     until: datetime | None = None
-    said: str = ""
+    said: Said = NO_TEXT
 
 
 async def accounts(viewer: Viewer, services: ConsoleServices, _params: AccountsQuery) -> LinksOut:
@@ -120,7 +125,7 @@ async def confirm(viewer: Viewer, services: ConsoleServices, params: RequestForm
     before = len(await _links(services).linked(viewer.tenant, viewer.person))
     await _run(services, caller, f"confirm {params.request}")
     page = await _shown(viewer, services, caller)
-    said = LINKED if len(page.linked) > before else AGREED if page.request else ""
+    said = LINKED if len(page.linked) > before else AGREED if page.request else NO_TEXT
     return page.model_copy(update={"said": said})
 
 
@@ -169,7 +174,7 @@ def _links(services: ConsoleServices) -> Links:
 
 
 async def _shown(
-    viewer: Viewer, services: ConsoleServices, caller: Caller, said: str = ""
+    viewer: Viewer, services: ConsoleServices, caller: Caller, said: Text = NO_TEXT
 ) -> LinksOut:
     links = _links(services)
     linked = await links.linked(viewer.tenant, viewer.person)

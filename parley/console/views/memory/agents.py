@@ -9,7 +9,11 @@ from pydantic import Field, StringConstraints
 from gateway.people import Role
 from gateway.ports.action import Input, Nothing, Output
 from gateway.ports.rights import in_person, to_read
-from gateway.text import text
+from gateway.text import (
+    NO_TEXT,
+    Text,
+    text,
+)
 from memory.actions import agents as on
 from memory.actions import pools as on_pools
 from memory.actions.agents import AgentOut, HandoffOut, Listing
@@ -19,6 +23,7 @@ from memory.agents.model import MAX_NAME, AgentType
 from memory.service.review import MAX_REASON
 from parley.console.names import names_of
 from parley.console.route import AnyRoute, ConsoleRoute, ItemParams
+from parley.console.said import Said
 from parley.console.services import MEMORY_OFF, ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.memory.accounts import check_account
@@ -29,14 +34,14 @@ AGENTS: Final = f"{PATH}/agents"
 TEMPLATE: Final = "memory/agents.html"
 EXAMPLE: Final = {"id": "0" * 32}
 MAX_LISTED: Final = 1_000
-REGISTERED: Final = "The agent is registered. Create a token for it on the page Tokens."
-UNREGISTERED: Final = "The agent is unregistered, and its tokens end. What it wrote stays."
-TAKEN_BACK: Final = (
+REGISTERED: Final = text("The agent is registered. Create a token for it on the page Tokens.")
+UNREGISTERED: Final = text("The agent is unregistered, and its tokens end. What it wrote stays.")
+TAKEN_BACK: Final = text(
     "Everything that the agent gave is taken back. Memories: {memories}, waiting memories: "
     "{waiting}, shares: {shares}, tasks: {handoffs}."
 )
-REJECTED: Final = "The task is rejected. The agent that handed it over reads your reason."
-DELETED: Final = "The pool is deleted. The memories stay with the people who shared them."
+REJECTED: Final = text("The task is rejected. The agent that handed it over reads your reason.")
+DELETED: Final = text("The pool is deleted. The memories stay with the people who shared them.")
 
 
 class AgentsQuery(Input):
@@ -67,7 +72,7 @@ class AgentsPageOut(Output):
     all_agents: tuple[AgentOut, ...] = Field(default=(), max_length=MAX_LISTED)
     all_pools: tuple[PoolOut, ...] = Field(default=(), max_length=MAX_LISTED)
     names: Mapping[str, str] = Field(default={}, max_length=2 * MAX_LISTED)
-    said: str = ""
+    said: Said = NO_TEXT
 
 
 async def agents(viewer: Viewer, services: ConsoleServices, _params: AgentsQuery) -> AgentsPageOut:
@@ -98,7 +103,7 @@ async def take_back(viewer: Viewer, services: ConsoleServices, params: ItemParam
     """Take back everything that an agent gave. Raises `NotFound`."""
     call = await _call(viewer, services)
     taken = await on.take_back(call, on.TakeBack(id=params.id))
-    return await _shown(viewer, services, call, TAKEN_BACK.format(**taken.model_dump()))
+    return await _shown(viewer, services, call, TAKEN_BACK.of(**taken.model_dump()))
 
 
 async def reject(viewer: Viewer, services: ConsoleServices, params: TaskRejection) -> AgentsPageOut:
@@ -127,7 +132,7 @@ async def _call(viewer: Viewer, services: ConsoleServices) -> AgentCall:
 
 
 async def _shown(
-    viewer: Viewer, services: ConsoleServices, call: AgentCall, said: str = ""
+    viewer: Viewer, services: ConsoleServices, call: AgentCall, said: Text = NO_TEXT
 ) -> AgentsPageOut:
     own = Listing(of="own")
     listed = await on.agents(call, own)

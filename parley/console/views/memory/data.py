@@ -8,7 +8,12 @@ from pydantic import Field
 from gateway.people import Role
 from gateway.ports.action import Input, Output
 from gateway.ports.rights import in_person, to_read
-from gateway.text import text
+from gateway.text import (
+    ENGLISH,
+    NO_TEXT,
+    Text,
+    text,
+)
 from memory.actions.documents import PlanOut
 from memory.commands.texts import kind_of_rows
 from memory.model.record import Record
@@ -27,8 +32,9 @@ from parley.http.api.errors import CallRefused
 
 DATA: Final = f"{PATH}/data"
 MAX_KINDS: Final = 100
-PHRASE: Final = "erase everything"
-NOT_ERASED: Final = f"Nothing was erased. To erase, write: {PHRASE}"
+# Translators: the words that a person types to erase everything, in small letters.
+PHRASE: Final = text("erase everything")
+NOT_ERASED: Final = text("Nothing was erased. To erase, write: {phrase}", phrase=PHRASE)
 CSV_COLUMNS: Final = (
     *("id", "kind", "role", "text", "tags", "scope", "project", "source", "trust", "place"),
     *("stored_at", "expires_at", "superseded_by"),
@@ -69,9 +75,9 @@ class DataOut(Output):
     linked: tuple[str, ...] = Field(default=(), max_length=10)
     kinds: tuple[KindOut, ...] = Field(default=(), max_length=MAX_KINDS)
     plan: PlanOut | None = None
-    phrase: str = PHRASE
+    phrase: Said = PHRASE
     erased: int | None = None
-    problem: str = ""
+    problem: Said = NO_TEXT
 
 
 async def data(viewer: Viewer, services: ConsoleServices, _params: DataQuery) -> DataOut:
@@ -102,9 +108,12 @@ async def export(viewer: Viewer, services: ConsoleServices, params: DataExportQu
 
 async def erase(viewer: Viewer, services: ConsoleServices, params: EraseForm) -> DataOut:
     """Erase everything about the viewer's account, which also ends its sessions and tokens; the
-    linked accounts are asked about theirs. Raises `RefusedWithResult` without the phrase."""
+    linked accounts are asked about theirs. Raises `RefusedWithResult` without the phrase, in the
+    viewer's language or in English."""
     handle = await services.memory_of(viewer)
-    if " ".join(params.confirm.split()).casefold() != PHRASE:
+    language = await services.gateway.policies.languages.loaded(viewer.language)
+    phrases = {one.shown(PHRASE).casefold() for one in (language, ENGLISH)}
+    if " ".join(params.confirm.split()).casefold() not in phrases:
         page = await _shown(viewer, handle, NOT_ERASED)
         raise RefusedWithResult("not_confirmed", NOT_ERASED, "body.confirm", result=page)
     erasure = services.memory.erasure
@@ -117,7 +126,7 @@ async def erase(viewer: Viewer, services: ConsoleServices, params: EraseForm) ->
     return DataOut(person=viewer.person, erased=done.entries)
 
 
-async def _shown(viewer: Viewer, handle: MemoryHandle, problem: str = "") -> DataOut:
+async def _shown(viewer: Viewer, handle: MemoryHandle, problem: Text = NO_TEXT) -> DataOut:
     counts = await handle.privacy.counts()
     return DataOut(
         person=viewer.person,

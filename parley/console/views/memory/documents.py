@@ -2,6 +2,7 @@
 versions; the status of the project (HEARTBEAT)."""
 
 import asyncio
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final
 
@@ -11,7 +12,13 @@ from gateway.errors import BadInput
 from gateway.people import Role
 from gateway.ports.action import Action, Input, Output
 from gateway.ports.rights import Credential, in_person
-from gateway.text import text
+from gateway.text import (
+    NO_TEXT,
+    Sentence,
+    Text,
+    text,
+    verbatim,
+)
 from memory.actions import documents as on
 from memory.actions.call import MAX_NUMBER, Digits, MemoryCall, Number
 from memory.commands.documents import outcome_text
@@ -27,6 +34,7 @@ from memory.model.scope import NO_PROJECT
 from memory.ports.documents import LABELS, Version
 from memory.service.handle import MemoryHandle, Writable
 from parley.console.route import READERS, AnyRoute, ConsoleRoute, RefusedWithResult
+from parley.console.said import Said
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.http.api.errors import CallRefused
@@ -41,15 +49,22 @@ MAX_DIFF: Final = 2 * MAX_DOCUMENT
 SYNC_EVERY: Final = timedelta(seconds=30)
 """The time after a sync in which a further one is refused."""
 
-CHANGED: Final = (
-    "The {label} were changed meanwhile, in another tab or in a chat. Your change was not saved."
-)
-CHOSEN: Final = "Your project is {title} now."
-NONE_CHOSEN: Final = "No project is chosen now."
-NO_SOURCE: Final = "The status of this project has no source: `heartbeat.sources` sets it."
-TOO_EARLY: Final = "The status was synced just now. Try again in half a minute."
-NOT_SYNCED: Final = "The sync failed: {problem}. The status stays as it was."
-SYNCED: Final = "The status is synced."
+CHANGED: Final[Mapping[Writable, Sentence]] = {
+    "soul": text(
+        "The preferences were changed meanwhile, in another tab or in a chat. Your change was not "
+        "saved."
+    ),
+    "bible": text(
+        "The project notes were changed meanwhile, in another tab or in a chat. Your change was "
+        "not saved."
+    ),
+}
+CHOSEN: Final = text("Your project is {title} now.")
+NONE_CHOSEN: Final = text("No project is chosen now.")
+NO_SOURCE: Final = text("The status of this project has no source: `heartbeat.sources` sets it.")
+TOO_EARLY: Final = text("The status was synced just now. Try again in half a minute.")
+NOT_SYNCED: Final = text("The sync failed: {problem}. The status stays as it was.")
+SYNCED: Final = text("The status is synced.")
 
 
 class DocumentsQuery(Input):
@@ -93,7 +108,7 @@ class EditableDocumentOut(Output):
     characters: int
     most: int
     warn_from: int
-    warning: str
+    warning: Said
     may_write: bool
     author: on.Author | None
     at: datetime | None
@@ -152,8 +167,8 @@ class DocumentsOut(Output):
     soul: EditableDocumentOut
     bible: EditableDocumentOut | None
     status: StatusOut | None
-    said: str = ""
-    problem: str = ""
+    said: Said = NO_TEXT
+    problem: Said = NO_TEXT
     text: str = ""
     refused_in: Writable | None = None
     conflict: ConflictOut | None = None
@@ -223,7 +238,7 @@ async def sync_status(
     try:
         await heartbeats.sync_site(project)
     except SourceFailed as error:
-        raise CallRefused("not_synced", NOT_SYNCED.format(problem=error)) from None
+        raise CallRefused("not_synced", NOT_SYNCED.of(problem=verbatim(str(error)))) from None
     return await _shown(viewer, services, handle, said=SYNCED)
 
 
@@ -251,14 +266,14 @@ async def _changed(
             changes=tuple(DiffOut(sign=one.sign, text=one.text) for one in _visible(found)),
         )
         shown = await _shown(viewer, services, handle, conflict=conflict)
-        message = CHANGED.format(label=LABELS[document])
+        message = CHANGED[document]
         raise RefusedWithResult(changed.code, message, changed.where, result=shown) from None
     except BadInput as error:
         if document == "bible" and not handle.access.project:
             raise
-        shown = await _shown(viewer, services, handle, problem=str(error), text=text, of=document)
-        raise RefusedWithResult(error.code, str(error), result=shown) from None
-    return await _shown(viewer, services, handle, said=outcome_text(document, written).english)
+        shown = await _shown(viewer, services, handle, problem=error.text, text=text, of=document)
+        raise RefusedWithResult(error.code, error.text, result=shown) from None
+    return await _shown(viewer, services, handle, said=outcome_text(document, written))
 
 
 async def choose_project(
@@ -268,7 +283,7 @@ async def choose_project(
     available."""
     handle = await services.memory_of(viewer)
     title = await handle.choose_project(params.project)
-    said = CHOSEN.format(title=title) if title else NONE_CHOSEN
+    said = CHOSEN.of(title=verbatim(title)) if title else NONE_CHOSEN
     return await _shown(viewer, services, await services.memory_of(viewer), said=said)
 
 
@@ -277,8 +292,8 @@ async def _shown(
     services: ConsoleServices,
     handle: MemoryHandle,
     *,
-    said: str = "",
-    problem: str = "",
+    said: Text = NO_TEXT,
+    problem: Text = NO_TEXT,
     text: str = "",
     of: Writable | None = None,
     conflict: ConflictOut | None = None,
@@ -315,7 +330,7 @@ def _document(
         characters=len(content),
         most=MAX_DOCUMENT,
         warn_from=NEARLY_FULL,
-        warning=nearly_full(content).english,
+        warning=nearly_full(content),
         may_write=document == "soul" or handle.access.operates,
         author=on.author_of(handle, version) if version else None,
         at=version.at if version else None,

@@ -10,12 +10,19 @@ from gateway.immutable import replace
 from gateway.people import Role
 from gateway.ports.action import Output
 from gateway.ports.rights import in_person, to_read
+from gateway.text import (
+    NO_TEXT,
+    Text,
+    joined,
+    text,
+)
 from memory.commands.memories import kept
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import MAX_ARGUMENT, UNDO_FOR, Kind, Record, SourceType, draft_of
 from memory.model.scope import may_change
 from memory.service.handle import MemoryHandle
 from parley.console.route import AnyRoute, ConsoleRoute, ItemParams, RefusedWithResult
+from parley.console.said import Said
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.memory.memories import LIST, shown
@@ -34,13 +41,13 @@ from parley.console.views.memory.reach import (
 ONE: Final = f"{LIST}/{{id}}"
 TEMPLATE: Final = "memory/entry.html"
 EXAMPLE: Final = {"id": "mem-00000000-0000-0000-0000-000000000000"}
-NO_MEMORY: Final = "This memory does not exist, or you may not see it."
-NOT_EDITABLE: Final = "This entry cannot be changed. It can be deleted."
-SAVED: Final = "The new text is saved. The earlier one is listed below, and can be restored."
-CONFIRMED: Final = "Confirmed: it counts as what you asked to keep."
-RESTORED: Final = "The earlier text is valid again."
-TAKEN_BACK: Final = "Memories deleted that the assistant noted in one turn: {count}.{again}"
-AGAIN: Final = " Earlier memories that are valid again: {count}."
+NO_MEMORY: Final = text("This memory does not exist, or you may not see it.")
+NOT_EDITABLE: Final = text("This entry cannot be changed. It can be deleted.")
+SAVED: Final = text("The new text is saved. The earlier one is listed below, and can be restored.")
+CONFIRMED: Final = text("Confirmed: it counts as what you asked to keep.")
+RESTORED: Final = text("The earlier text is valid again.")
+TAKEN_BACK: Final = text("Memories deleted that the assistant noted in one turn: {count}.{again}")
+AGAIN: Final = text(" Earlier memories that are valid again: {count}.")
 
 Undo = Literal["", "replacement", "notes"]
 MemoryText = Annotated[str, StringConstraints(max_length=MAX_ARGUMENT)]
@@ -77,8 +84,8 @@ class MemoryPageOut(Output):
     may_confirm: bool = False
     undo: Undo = ""
     project: str = ""
-    said: str = ""
-    problem: str = ""
+    said: Said = NO_TEXT
+    problem: Said = NO_TEXT
     text: str = ""
     waits: bool = False
 
@@ -121,8 +128,8 @@ async def undo(viewer: Viewer, services: ConsoleServices, params: EntryForm) -> 
         restored = await handle.write.undo_replacement(record.id)
         return await _shown(viewer, services, handle, restored, params.project, said=RESTORED)
     result = await handle.write.undo(record.id)
-    again = AGAIN.format(count=len(result.restored)) if result.restored else ""
-    said = TAKEN_BACK.format(count=len(result.gone), again=again)
+    again = AGAIN.of(count=len(result.restored)) if result.restored else NO_TEXT
+    said = TAKEN_BACK.of(count=len(result.gone), again=again)
     return MemoryPageOut(entry=None, project=params.project, said=said)
 
 
@@ -135,7 +142,7 @@ async def _replaced(
     *,
     text: str,
     kind: Kind,
-    said: str,
+    said: Text,
 ) -> MemoryPageOut:
     if not _may_edit(viewer, handle, record):
         message = NOT_EDITABLE
@@ -146,11 +153,11 @@ async def _replaced(
     if result.outcome is Outcome.STORED:
         newer = await _record(viewer, handle, result.memory_id)
         own = result.notices[: -1 if result.replacement_notice else None]
-        notices = " ".join((said, *(one.english for one in own)))
+        notices = joined((said, *own), " ")
         return await _shown(viewer, services, handle, newer, params.project, said=notices)
     if result.outcome is Outcome.REVIEW:
         return await _shown(
-            viewer, services, handle, record, params.project, said=result.reason.english, waits=True
+            viewer, services, handle, record, params.project, said=result.reason, waits=True
         )
     page = await _shown(
         viewer, services, handle, record, params.project, problem=_refusal(result), text=text
@@ -158,8 +165,8 @@ async def _replaced(
     raise RefusedWithResult(result.code, page.problem, "body.text", result=page)
 
 
-def _refusal(result: WriteResult) -> str:
-    return kept(replace(result, notices=())).english
+def _refusal(result: WriteResult) -> Text:
+    return kept(replace(result, notices=()))
 
 
 async def _record(viewer: Viewer, handle: MemoryHandle, memory_id: str) -> Record:
@@ -176,8 +183,8 @@ async def _shown(
     record: Record,
     project: str,
     *,
-    said: str = "",
-    problem: str = "",
+    said: Text = NO_TEXT,
+    problem: Text = NO_TEXT,
     text: str = "",
     waits: bool = False,
 ) -> MemoryPageOut:

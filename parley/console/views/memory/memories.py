@@ -46,9 +46,11 @@ BY_MEANING: Final = 30
 MOST_TEXT: Final = 60_000
 """Bytes of texts in a page."""
 MAX_BACK: Final = 2_000
-NO_PAGE: Final = "The memory that ended the page before is gone. Open the list from its beginning."
-NOTHING: Final = "No memory is chosen. Tick the memories first."
-NONE_LEFT: Final = "None of the chosen memories exists any more, or is yours to delete."
+NO_PAGE: Final = text(
+    "The memory that ended the page before is gone. Open the list from its beginning."
+)
+NOTHING: Final = text("No memory is chosen. Tick the memories first.")
+NONE_LEFT: Final = text("None of the chosen memories exists any more, or is yours to delete.")
 
 MemoryId = Annotated[str, StringConstraints(pattern=rf"^{ID_PREFIX}[0-9A-Za-z-]{{1,90}}$")]
 After = Annotated[str, StringConstraints(pattern=rf"^({ID_PREFIX}[0-9A-Za-z-]{{1,90}})?$")]

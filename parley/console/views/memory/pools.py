@@ -12,10 +12,15 @@ from gateway.errors import NotFound
 from gateway.people import Role
 from gateway.ports.action import Input, Output
 from gateway.ports.rights import in_person, to_read
-from gateway.text import text
+from gateway.text import (
+    NO_TEXT,
+    Text,
+    text,
+)
 from memory.actions.call import MAX_ID, AgentServices
 from memory.model.scope import RequestScope
 from parley.console.route import AnyRoute, ConsoleRoute, ItemParams
+from parley.console.said import Said
 from parley.console.services import MEMORY_OFF, ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.memory.documents import PATH
@@ -26,10 +31,12 @@ TEMPLATE: Final = "memory/pools.html"
 MAX_WAITING: Final = 100
 MAX_MEMBERSHIPS: Final = 500
 EXAMPLE: Final = {"id": "0" * 32}
-ACCEPTED: Final = "Your agent is in the pool now."
-DECLINED: Final = "The invitation is declined."
-LEFT: Final = "The agent is out of the pool, with everything that it shared there."
-NOT_THERE: Final = "This agent is not in the pool. The page lists your agents in pools of others."
+ACCEPTED: Final = text("Your agent is in the pool now.")
+DECLINED: Final = text("The invitation is declined.")
+LEFT: Final = text("The agent is out of the pool, with everything that it shared there.")
+NOT_THERE: Final = text(
+    "This agent is not in the pool. The page lists your agents in pools of others."
+)
 
 
 class PoolsQuery(Input):
@@ -73,7 +80,7 @@ class PoolsOfOthersOut(Output):
 
     waiting: tuple[PoolInvitationOut, ...] = Field(max_length=MAX_WAITING)
     memberships: tuple[PoolMembershipOut, ...] = Field(max_length=MAX_MEMBERSHIPS)
-    said: str = ""
+    said: Said = NO_TEXT
 
 
 async def pools(viewer: Viewer, services: ConsoleServices, _params: PoolsQuery) -> PoolsOfOthersOut:
@@ -112,7 +119,9 @@ async def _agents(viewer: Viewer, services: ConsoleServices) -> tuple[AgentServi
     return services.memory.agents, handle.request
 
 
-async def _shown(viewer: Viewer, services: ConsoleServices, said: str = "") -> PoolsOfOthersOut:
+async def _shown(
+    viewer: Viewer, services: ConsoleServices, said: Text = NO_TEXT
+) -> PoolsOfOthersOut:
     agents, request = await _agents(viewer, services)
     waits = await agents.pools.invitations.waiting(request)
     members = await agents.overview.in_pools_of_others(request)

@@ -10,7 +10,11 @@ from pydantic import Field, StringConstraints
 from gateway.immutable import replace
 from gateway.ports.action import Input, Output
 from gateway.ports.rights import Credential
-from gateway.text import text
+from gateway.text import (
+    NO_TEXT,
+    Text,
+    text,
+)
 from memory.actions import reviews as on
 from memory.actions.memories import NotKept
 from memory.commands.memories import kept
@@ -48,9 +52,9 @@ EXAMPLE: Final = {"id": "rev-00000000-0000-0000-0000-000000000000"}
 MAX_WAITING: Final = 100
 MAX_DECIDED: Final = 50
 MAX_DIFF: Final = 2 * MAX_DOCUMENT
-APPROVED: Final = "It is stored now."
-APPROVED_OTHERWISE: Final = "The changed text is stored."
-REJECTED: Final = "It is discarded, and not stored."
+APPROVED: Final = text("It is stored now.")
+APPROVED_OTHERWISE: Final = text("The changed text is stored.")
+REJECTED: Final = text("It is discarded, and not stored.")
 
 Target = Literal["memory", "soul", "bible", "pool"]
 Decider = Literal["you", "other", "unknown"]
@@ -127,9 +131,9 @@ class ReviewQueueOut(Output):
     decided: tuple[PastDecisionOut, ...] = Field(max_length=MAX_DECIDED)
     project: str
     projects: tuple[ProjectOut, ...] = Field(max_length=MAX_PROJECTS)
-    said: str = ""
+    said: Said = NO_TEXT
     refused: str = ""
-    problem: str = ""
+    problem: Said = NO_TEXT
     text: str = ""
 
 
@@ -160,7 +164,7 @@ async def approve_as(
         result = await on.approve_as(call, on.ApproveAs(id=params.id, text=text))
     except NotKept as refused:
         raise await _refused(viewer, services, call.handle, params.id, refused, text) from None
-    said = APPROVED_OTHERWISE if result.outcome is Outcome.STORED else result.reason.english
+    said = APPROVED_OTHERWISE if result.outcome is Outcome.STORED else result.reason
     return await _shown(viewer, services, call.handle, said=said)
 
 
@@ -180,7 +184,7 @@ async def _refused(
     text: str = "",
 ) -> RefusedWithResult:
     """Return the refusal whose page keeps the text."""
-    problem = kept(replace(refused.result, notices=())).english
+    problem = kept(replace(refused.result, notices=()))
     page = await _shown(viewer, services, handle, refused=id_, problem=problem, text=text)
     return RefusedWithResult(refused.code, problem, refused.where, result=page)
 
@@ -190,9 +194,9 @@ async def _shown(
     services: ConsoleServices,
     handle: MemoryHandle,
     *,
-    said: str = "",
+    said: Text = NO_TEXT,
     refused: str = "",
-    problem: str = "",
+    problem: Text = NO_TEXT,
     text: str = "",
 ) -> ReviewQueueOut:
     waits = [one for one in await handle.review.waiting(MAX_WAITING) if _may_see(viewer, one)]

@@ -11,11 +11,17 @@ from gateway.errors import BadInput, NotFound
 from gateway.people import Role
 from gateway.ports.action import Input, Output
 from gateway.ports.rights import EVERY_SCOPE, TokenScope, in_person, to_read
-from gateway.text import text
+from gateway.text import (
+    NO_TEXT,
+    Text,
+    text,
+    verbatim,
+)
 from memory.actions.call import Integral
 from memory.agents.model import Agent, AgentType
 from memory.stores.api_tokens import ApiToken
 from parley.console.route import AnyRoute, ConsoleRoute, ItemParams
+from parley.console.said import Said
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.memory.accounts import check_account
@@ -29,10 +35,11 @@ MAX_TOKENS: Final = 50
 MAX_AGENTS: Final = 1_000
 MAX_DAYS: Final = 365
 ID_BYTES: Final = 6
-TOO_MANY: Final = "You have 50 tokens, the maximum. Revoke one that you do not need first."
-NOT_YOURS: Final = "You have no token with this id. The page lists yours."
-NOT_YOUR_AGENT: Final = "You have no agent with this id. The page lists yours."
-REVOKED: Final = "The token {name} is revoked and no longer works."
+TAKEN: Final = text("This name is taken. Choose another one.")
+TOO_MANY: Final = text("You have 50 tokens, the maximum. Revoke one that you do not need first.")
+NOT_YOURS: Final = text("You have no token with this id. The page lists yours.")
+NOT_YOUR_AGENT: Final = text("You have no agent with this id. The page lists yours.")
+REVOKED: Final = text("The token {name} is revoked and no longer works.")
 UNNAMED: Final = "token"
 
 TokenName = Annotated[str, StringConstraints(max_length=40, pattern=r"^[\w .()+-]*$")]
@@ -83,7 +90,7 @@ class TokensOut(Output):
     token: str = ""
     scopes: tuple[TokenScope, ...] = Field(default=(), max_length=len(TokenScope))
     of_agent: str = ""
-    said: str = ""
+    said: Said = NO_TEXT
 
 
 async def tokens(viewer: Viewer, services: ConsoleServices, _params: TokensQuery) -> TokensOut:
@@ -107,7 +114,7 @@ async def create(viewer: Viewer, services: ConsoleServices, params: CreateForm) 
     scopes = frozenset({TokenScope.READ}) if params.use == "read" else EVERY_SCOPE
     kept = ApiToken(id_, name, viewer.tenant, viewer.person, now, until, scopes, params.agent)
     if not await store.add(kept):
-        raise BadInput("This name is taken. Choose another one.")
+        raise BadInput(TAKEN)
     about = {"token": id_, **({"agent": params.agent} if params.agent else {})}
     await services.audit.console("token_created", viewer.tenant, viewer.person, **about)
     person = viewer.principal.person
@@ -124,10 +131,10 @@ async def revoke(viewer: Viewer, services: ConsoleServices, params: ItemParams) 
     if gone is None:
         raise NotFound(NOT_YOURS)
     await services.audit.console("token_revoked", viewer.tenant, viewer.person, token=params.id)
-    return await _shown(viewer, services, REVOKED.format(name=gone.name))
+    return await _shown(viewer, services, REVOKED.of(name=verbatim(gone.name)))
 
 
-async def _shown(viewer: Viewer, services: ConsoleServices, said: str = "") -> TokensOut:
+async def _shown(viewer: Viewer, services: ConsoleServices, said: Text = NO_TEXT) -> TokensOut:
     store, now = services.storage.memory.tokens, services.gateway.clock.now()
     found = await store.of_persons(viewer.tenant, sorted(viewer.persons), now)
     return TokensOut(

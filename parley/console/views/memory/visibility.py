@@ -8,11 +8,17 @@ from gateway.errors import NotFound
 from gateway.people import Audience, Role
 from gateway.ports.action import Input, Output
 from gateway.ports.rights import Credential, in_person
-from gateway.text import text
+from gateway.text import (
+    NO_TEXT,
+    Text,
+    joined,
+    text,
+)
 from memory.actions import privacy as on
 from memory.commands.privacy import MEMORY, NOTES, ROOMS
 from parley.console.reading import PlaceOut
 from parley.console.route import READERS, AnyRoute, ConsoleRoute
+from parley.console.said import Said
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.memory.documents import PATH
@@ -22,8 +28,8 @@ TEMPLATE: Final = "memory/visibility.html"
 MAX_PLACES: Final = 200
 MAX_OFF: Final = 50
 MAX_NAME: Final = 1_000
-ON_AGAIN: Final = "Memory is on again in this conversation."
-NOT_OFF: Final = "Memory is not off in this conversation."
+ON_AGAIN: Final = text("Memory is on again in this conversation.")
+NOT_OFF: Final = text("Memory is not off in this conversation.")
 
 Choice = Literal["", "on", "off"]
 
@@ -78,7 +84,7 @@ class VisibilityOut(Output):
     linked: int
     break_glass: bool
     days: int
-    said: str = ""
+    said: Said = NO_TEXT
 
 
 async def visibility(
@@ -93,7 +99,7 @@ async def choose(viewer: Viewer, services: ConsoleServices, params: ChoiceForm) 
     given = {name: value == "on" for name, value in params.model_dump().items() if value}
     await on.choose(await services.call_of(viewer), on.ChoicesBody(**given))
     texts = {"memory": MEMORY, "rooms": ROOMS, "notes": NOTES}
-    said = " ".join(texts[name][on].english for name, on in given.items())
+    said = joined((texts[name][on] for name, on in given.items()), " ")
     return await _shown(viewer, services, said)
 
 
@@ -106,7 +112,7 @@ async def turn_on_in(viewer: Viewer, services: ConsoleServices, params: PlaceFor
     return await _shown(viewer, services, ON_AGAIN)
 
 
-async def _shown(viewer: Viewer, services: ConsoleServices, said: str = "") -> VisibilityOut:
+async def _shown(viewer: Viewer, services: ConsoleServices, said: Text = NO_TEXT) -> VisibilityOut:
     handle = await services.memory_of(viewer)
     chosen, section = handle.choices, services.settings.memory
     counted = await services.storage.memory.counts.places(

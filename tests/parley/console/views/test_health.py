@@ -152,7 +152,7 @@ async def test_a_backup_is_refused_without_space_a_file_or_room(
         (folder / "parley-0.db").unlink()
         monkeypatch.setattr(view, "SPARE", 1e12)
         small = await client("POST", "/console/health/backup")
-        assert (small.status, "MB of free space" in str(small.json)) == (422, True)
+        assert (small.status, "and the backup needs" in str(small.json)) == (422, True)
         assert (await health(console, OWNER))["backup"]["state"] == "never"
     at = SystemClock().now()
     elsewhere = console_settings(tmp_path, database={"url": "postgresql://x@localhost/y"})
