@@ -233,12 +233,15 @@ class App:
         self.local.add_routes(start_routes(self._start_page()))
         self.local.add_routes(DocumentationPages().routes())
 
-    async def start(self, on_ready: OnReady | None = None) -> None:
+    async def start(
+        self, on_ready: OnReady | None = None, *, shows_owner_code: bool = False
+    ) -> None:
         """Open the stores, connect every account, resume the work of an earlier run.
 
         Returns once each account has connected or failed for the first time, or takes long.
-        `on_ready` receives the name of each account that connected. Raises `SettingsError` while a
-        budget is set and a model has no price: it would answer nobody.
+        `on_ready` receives the name of each account that connected. `shows_owner_code`: the caller
+        shows one where there is no owner, so that no warning is needed. Raises `SettingsError`
+        while a budget is set and a model has no price: it would answer nobody.
         """
         self._on_ready = on_ready
         await self.storage.start()
@@ -256,7 +259,8 @@ class App:
         await self._toolbox.start()
         self._window_search.start()
         await self.services.admissions.refresh()
-        self._warn_without_approvers()
+        if not shows_owner_code:
+            self._warn_without_approvers()
         await self._resume_work()
         for job in self.jobs.active:
             job.start()

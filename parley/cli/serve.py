@@ -66,6 +66,7 @@ async def serve(
     watch: ProcessWatch | None = None,
     extensions: ExtensionRegistry | None = None,
     beside: Beside | None = None,
+    shows_owner_code: bool = False,
     origins: Origins | None = None,
     announcements: Announcements | None = None,
     restart: Restart | None = None,
@@ -74,7 +75,8 @@ async def serve(
     addresses of the pages.
 
     `built` is called when all parts are built, `started` when the start is complete, and `beside`
-    runs from then on, until the end at most. `watch` supervises the loop until it is closed.
+    runs from then on, until the end at most. `shows_owner_code`: `beside` shows one where there is
+    no owner. `watch` supervises the loop until it is closed.
     """
     stopping, announced = asyncio.Event(), announcements or Announcements()
     stop_on_signals(stopping, announced)
@@ -98,7 +100,7 @@ async def serve(
     later = BackgroundTasks("library_not_loaded")
 
     async def start() -> None:
-        await _start(app, started, announced)
+        await _start(app, started, announced, shows_owner_code=shows_owner_code)
         watch.manager.ready()
         await _go_on(app, announced, later, beside)
 
@@ -137,14 +139,20 @@ async def _until_stopped(starting: "asyncio.Task[None]", stopped: "asyncio.Task[
         await stopped
 
 
-async def _start(app: App, started: Callable[[], None], announced: Announcements) -> None:
+async def _start(
+    app: App,
+    started: Callable[[], None],
+    announced: Announcements,
+    *,
+    shows_owner_code: bool,
+) -> None:
     """Start the program, and announce its state: each ready account, each account that is not
     connected with its problem, and the addresses of the pages."""
 
     async def on_ready(name: str) -> None:
         announced.ready(name)
 
-    await app.start(on_ready)
+    await app.start(on_ready, shows_owner_code=shows_owner_code)
     started()
     for name, problem in app.supervisor.errors.items():
         announced.problem(name, problem)
@@ -159,13 +167,14 @@ def run(
     platform: str = "",
     *,
     beside: Beside | None = None,
+    shows_owner_code: bool = False,
     quiet: bool = False,
     origins: Origins | None = None,
     restart: Restart | None = None,
 ) -> int:
-    """Run the program and return its exit status; `beside` runs with it, and `quiet` logs warnings
-    only; `origins` are those of the values of `settings`; `restart` starts the command anew. Raises
-    a `ParleyError` when it cannot start."""
+    """Run the program and return its exit status; `beside` runs with it, and shows an owner code if
+    `shows_owner_code`; `quiet` logs warnings only; `origins` are those of the values of `settings`;
+    `restart` starts the command anew. Raises a `ParleyError` when it cannot start."""
     if problems := missing_libraries(settings):
         raise SettingsError(problems)
     extensions = load_extensions(settings)  # before anything is opened
@@ -190,6 +199,7 @@ def run(
             watch=watch,
             extensions=extensions,
             beside=beside,
+            shows_owner_code=shows_owner_code,
             origins=origins,
             announcements=announced,
             restart=restart,

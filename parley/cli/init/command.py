@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from db.errors import StoreUnavailable
 from gateway.errors import UsageError
-from gateway.people import PersonId, identity_of
+from gateway.people import DEFAULT_TENANT, PersonId, identity_of
 from gateway.platforms import discover
 from gateway.policy.pairing_codes import OWNER_CODE_VALID
 from gateway.ports.admissions import OwnerCode
@@ -36,6 +36,7 @@ NO_TERMINAL: Final = (
     " them."
 )
 LOOK_SECONDS: Final = 1.0
+SHOWN_OWNERS: Final = 5
 MINUTES: Final = round(OWNER_CODE_VALID.total_seconds() / 60)
 INTERRUPTED: Final = 130
 
@@ -230,7 +231,9 @@ def start(session: InitSession) -> int:
     settings = in_folder(loaded, base_folder(session.config))
     session.say()
     session.say("Starting ...")
-    return serve.run(settings, beside=partial(welcome_owner, session), quiet=True)
+    return serve.run(
+        settings, beside=partial(welcome_owner, session), shows_owner_code=True, quiet=True
+    )
 
 
 async def welcome_owner(session: InitSession, app: "App") -> None:
@@ -240,13 +243,15 @@ async def welcome_owner(session: InitSession, app: "App") -> None:
     try:
         owners = [*settings.access.owners, *(p for _, p in await access.pairing.store.owners())]
         if owners:
-            session.say(f"Owners: {', '.join(owners[:5])}. Ctrl-C ends the program.")
+            named = await _named(app, owners[:SHOWN_OWNERS])
+            session.say(f"Owners: {', '.join(named)}. Ctrl-C ends the program.")
             await _show_console(session, app)
             return
         code = await access.owner_codes.create()
         _show(session, settings, code, app.pages())
         await _show_console(session, app)
         person = await _claimed(access, code)
+        (owner,) = await _named(app, [str(person)]) if person else [""]
     except StoreUnavailable as error:
         session.say(f"{error}. {_later(session)}")
         return
@@ -255,9 +260,16 @@ async def welcome_owner(session: InitSession, app: "App") -> None:
         return
     name = settings.assistant.name
     session.say()
-    session.say(f"The setup is complete. {person} is the owner.")
+    session.say(f"The setup is complete. {owner} is the owner.")
     session.say(f"Next: write a question to {name}. Ctrl-C ends the program, and"
                 f" `parley run{session.option}` starts it again.")  # fmt: skip
+
+
+async def _named(app: "App", owners: Sequence[str]) -> list[str]:
+    """The owners by name, with the id that decides behind it; by the id alone where no name is
+    known. Raises `StoreUnavailable`."""
+    names = await app.storage.people_names.of(DEFAULT_TENANT, owners)
+    return [f"{names[one]} ({one})" if one in names else one for one in owners]
 
 
 def _later(session: InitSession) -> str:

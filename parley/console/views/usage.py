@@ -125,6 +125,9 @@ class UsagePageOut(Output):
     of: Literal["all", "own"]
     since: date
     until: date
+    today: date
+    """The current day, UTC."""
+    yesterday: date
     by: Literal["person", "channel", "workspace", "model"]
     total: SpendingFigures
     step: int
@@ -150,6 +153,7 @@ async def usage(viewer: Viewer, services: ConsoleServices, params: UsagePageQuer
     used, missing = await read_hot(rates_in_use(viewer, services), ())
     budgets = [one async for one in budgets_in_use(viewer, services)]
     shown = [_row(key, one) for one in rows[:ROWS]]
+    today = first_day(services.gateway.clock.now(), 1)
     whose = (*(one.whose for one in budgets), *(one.whose for one in used))
     names = await names_of(
         viewer,
@@ -161,6 +165,8 @@ async def usage(viewer: Viewer, services: ConsoleServices, params: UsagePageQuer
         of="all" if viewer.is_operator else "own",
         since=period.since.date(),
         until=(wanted.until - timedelta(days=1)).date(),
+        today=today.date(),
+        yesterday=(today - timedelta(days=1)).date(),
         by=key,
         total=figures_of(days),
         step=step,

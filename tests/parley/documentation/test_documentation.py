@@ -65,7 +65,13 @@ async def test_the_command_prints_a_page_from_any_folder(tmp_path: Path) -> None
     assert (ended.status, ended.err) == (0, "")
     assert ended.out == (CHECKOUT / "reference" / "platforms" / "whatsapp.md").read_text("utf-8")
     listed = await parley("docs", cwd=tmp_path)
-    assert "reference/platforms/whatsapp" in listed.out
+    kinds = [line for line in listed.out.splitlines() if line and not line.startswith(" ")]
+    assert [kind.partition(",")[0] for kind in kinds] == [
+        *("Tutorials", "How-to guides", "Reference", "Explanation"),
+    ]
+    shown = [line.strip().rsplit("  ", 1) for line in listed.out.splitlines() if line[:1] == " "]
+    every = {name: title for name, title in pages() if not name.endswith("index")}
+    assert {name.strip(): title.strip() for title, name in shown} == every
     assert "http://127.0.0.1:8081/docs/" in listed.err
     unknown = await parley("docs", "reference/platforms/whatsap", cwd=tmp_path)
     assert unknown.status == 1

@@ -21,9 +21,13 @@ from gateway.turn.context.task import SET_TASK
 from memory.turns.document_tool import UPDATE
 from memory.turns.knowledge_tools import TOOLS as SEARCHES
 from memory.turns.tools import TOOLS as MEMORY_TOOLS
+from parley.config import MAIN
+from parley.console.names import names_of
 from parley.console.route import AnyRoute, ConsoleRoute, Done, ItemParams
+from parley.console.said import SaidOrStr
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
+from parley.console.views.configuration.forms import FORMS
 from parley.console.views.configuration.page import governs
 
 PATH: Final = "/access"
@@ -41,6 +45,8 @@ LISTS: Final = (
     "allowed_workspaces",
     "blocked_workspaces",
 )
+OF_PEOPLE: Final = LISTS[:5]
+LABELS: Final = {one.key: one.label for group in FORMS["access"] for one in group.fields}
 DECIDED: Final = text(
     "This request does not wait any more: somebody else decided it, or it expired."
 )
@@ -75,7 +81,11 @@ class ListOut(Output):
     """A list of the configuration. `number` counts all ids."""
 
     key: str
+    label: SaidOrStr
+    """The name of the list, as the form of the configuration has it."""
     ids: tuple[str, ...] = Field(max_length=MAX_IDS)
+    names: tuple[str, ...] = Field(max_length=MAX_IDS)
+    """The name of the person of each id; empty if unknown, and for places."""
     number: int
 
 
@@ -152,7 +162,7 @@ async def access(viewer: Viewer, services: ConsoleServices, _params: AccessQuery
         admission=section.admission,
         default_role=section.default_role,
         may_change=viewer.is_owner and everywhere,
-        lists=tuple(_list(key, getattr(section, key)) for key in LISTS) if everywhere else (),
+        lists=await _lists(viewer, services) if everywhere else (),
         waiting=tuple(
             ApplicantOut(
                 id=one.id,
@@ -283,9 +293,38 @@ def _tool(tool: ToolSpec, policy: ToolPolicy) -> ToolRuleOut:
     )
 
 
-def _list(key: str, ids: Sequence[str] | None) -> ListOut:
-    listed = tuple(ids or ())
-    return ListOut(key=f"access.{key}", ids=listed[:MAX_IDS], number=len(listed))
+async def _lists(viewer: Viewer, services: ConsoleServices) -> tuple[ListOut, ...]:
+    """Return the lists of the configuration, people with their names."""
+    section = services.configuration.settings.access
+    listed = {key: tuple(getattr(section, key) or ()) for key in LISTS}
+    persons = {
+        one: _persons_of(one, services) for key in OF_PEOPLE for one in listed[key][:MAX_IDS]
+    }
+    names = await names_of(viewer, services, (each for one in persons.values() for each in one))
+
+    def name(id_: str) -> str:
+        return next((names[one] for one in persons.get(id_, ()) if one in names), "")
+
+    return tuple(
+        ListOut(
+            key=f"access.{key}",
+            label=LABELS[f"access.{key}"],
+            ids=ids[:MAX_IDS],
+            names=tuple(map(name, ids[:MAX_IDS])),
+            number=len(ids),
+        )
+        for key, ids in listed.items()
+    )
+
+
+def _persons_of(id_: str, services: ConsoleServices) -> tuple[str, ...]:
+    """Return the people that an id of a list means: the id may leave the account out."""
+    platform, _, rest = id_.partition(":")
+    accounts = {
+        MAIN,
+        *(one.name for one in services.settings.accounts() if one.platform == platform),
+    }
+    return (id_, *(f"{platform}:{name}:{rest}" for name in sorted(accounts)))
 
 
 def _pairing(services: ConsoleServices) -> Pairing:

@@ -49,7 +49,8 @@ async def test_from_nothing_to_the_first_hello_to_the_owner(tmp_path: Path) -> N
             seen = await telegram.wait_for(room, lambda all_: any(m.by_bot for m in all_), PATIENCE)
             assert "Hello, you are the owner of Ada now." in seen[-1].text
             claimed = await asyncio.to_thread(person.until, "is the owner.")
-            assert f"telegram:main:{owner.id}" in claimed
+            assert f"Olga (telegram:main:{owner.id})" in " ".join(claimed.split())
+            assert "no_owner" not in person.said  # the code is shown instead of a warning
             await telegram.say(owner, room, "and now?")
             await telegram.wait_for(room, lambda all_: sum(m.by_bot for m in all_) > 1, PATIENCE)
             person.press(CTRL_C)

@@ -93,7 +93,7 @@ async def test_a_program_that_has_an_owner_shows_no_code(
     assert await access.claims.claim(ADA, code.code) is not None
     await welcome_owner(session_with(tmp_path, {**WEB}), cast("App", running))
     text = said()
-    assert text.startswith("Owners: web:main:ada. Ctrl-C ends the program.")
+    assert text.startswith("Owners: Ada (web:main:ada). Ctrl-C ends the program.")
     assert "OWNER-" not in text
     assert "The console shows" in text
 

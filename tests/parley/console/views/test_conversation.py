@@ -174,7 +174,8 @@ async def test_a_refusal_names_the_next_step(console: Console, world: World) -> 
     )
     page = await page_of(console, PERSON, f"{turn}/message")
     assert "<code>limits</code>" in page.text
-    assert "No text is stored" in page.text
+    assert "The text of a message that was refused is not stored." in page.text
+    assert "context.ttl_hours" not in page.text
 
 
 async def test_lists_and_hits_lead_to_the_pages(console: Console, world: World) -> None:

@@ -1,12 +1,15 @@
-"""The overview without a store that can be read."""
+"""The overview without a store that can be read, and the links from its figures."""
 
+import re
 from html import unescape
 
 import pytest
 
 from db.errors import StoreUnavailable
+from gateway.ports.clock import SystemClock
 from parley.console.views import overview
 from tests.parley.console.kit import OWNER, PERSON, Console
+from tests.parley.console.talk import Talk, direct
 
 
 async def unreadable(*_: object) -> None:
@@ -34,3 +37,16 @@ async def test_figures_that_are_read_are_shown(console: Console) -> None:
     page = await (await console.visitor(OWNER)).get("/overview")
     assert "$0.0000" in page.text
     assert "not known" not in page.text
+
+
+async def test_errors_and_refusals_lead_to_their_conversations(console: Console) -> None:
+    talk = Talk(console.app, SystemClock().now())
+    await talk(direct(PERSON), PERSON, "x", outcome="failed")
+    await talk(direct(PERSON), PERSON, "y", outcome="refused:limits")
+    await talk(direct(PERSON), PERSON, "z")
+    owner = await console.visitor(OWNER)
+    page = await owner.get("/overview")
+    links = re.findall(r'href="/console(/conversations\?outcome=(\w+))"', page.text)
+    assert [outcome for _, outcome in links] == ["failed", "refused"]
+    for path, _ in links:
+        assert "/console/conversations/00" in (await owner.get(path)).text, path

@@ -31,7 +31,10 @@ async def test_operators_see_a_person_by_name_with_role_cost_and_conversations(
     assert answer["access"]["allowed"] is True
     page = await page_of(console, OPERATOR, ADA)
     assert page.status == 200
-    for shown in (PERSON.title(), ADA, "$0.0000", f"/conversations/{world.adas}"):
+    for shown in (
+        *(PERSON.title(), ADA, "$0.0000", f"/conversations/{world.adas}"),
+        *("/console/configuration?page=limits", "Every person has the same budgets"),
+    ):
         assert shown in page.text, shown
 
 

@@ -288,3 +288,17 @@ async def test_without_usage_and_budgets_the_page_says_so(tmp_path: Path) -> Non
         page = await (await console.visitor(PERSON)).get("/usage")
     assert "Nothing was used in this time." in page.text
     assert "No budget is set." in page.text
+
+
+async def test_yesterday_is_one_step_away(console: Console) -> None:
+    now = SystemClock().now()
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    await spent(console, midnight - timedelta(hours=1), "yesterday")
+    for name in ("today", "also today"):
+        await spent(console, now, name)
+    owner = await console.visitor(OWNER)
+    page = (await owner.get("/usage")).text
+    path = f"days=1&amp;until={midnight - timedelta(days=1):%Y-%m-%d}&amp;"
+    assert path in page
+    found = await usage(console, OPERATOR, f"?{path.replace('&amp;', '&')}")
+    assert (found["total"]["micros"], found["step"]) == (1_000, 0)

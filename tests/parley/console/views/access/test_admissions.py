@@ -1,5 +1,6 @@
 """The page Access: people who ask, approved people, tools, tokens."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -11,6 +12,7 @@ from gateway.ports.rights import TokenScope
 from memory.stores.api_tokens import ApiToken
 from parley.console.views.access.admissions import DECIDED, NOT_LISTED
 from tests.parley.console.kit import Console, Sections, person_named
+from tests.parley.console.talk import Talk, direct
 
 READS = frozenset({TokenScope.READ})
 SCRIPT = "<script>alert(1)</script>"
@@ -106,3 +108,12 @@ async def test_tokens_are_listed_and_revoked_within_the_tenant(either_console: C
     assert refused.status == 404
     assert NOT_LISTED.english in refused.text
     assert await store.good("elsewhere")
+
+
+async def test_the_lists_name_the_people_in_them(either_console: Console) -> None:
+    talk = Talk(either_console.app)
+    await talk(direct("olga"), "olga", "hello")
+    page = (await (await either_console.visitor("olga")).get("/access")).text
+    shown = " ".join(re.sub("<[^>]+>", " ", page).split())
+    assert "Owners access.owners web:oona Operators access.operators Olga web:olga" in shown
+    assert "access.blocked_users" not in page  # an empty list restricts nobody
