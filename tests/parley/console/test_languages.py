@@ -26,7 +26,8 @@ CONVERTED: Final = ("/access", "/access/question", "/account", "/audit", "/confi
 _KEPT: Final = re.compile(r"(\{[a-z_]+\}|`[^`]*`|\*\*)")
 _OTHER: Final = str.maketrans("aeiounc", "àéïöüñç")
 HEARD: Final = (
-    "h1, h2, thead th, label, button, summary, nav.menu a, a.button, .note, legend, option"
+    "h1, h2, thead th, label, button, summary, nav.menu a, a.button, .note, legend,"
+    " option:not([lang])"
 )
 UNSAID: Final = f"""() => [...document.querySelectorAll("{HEARD}")]
   .filter((one) => !one.closest("[hidden], dialog, .choices"))

@@ -62,6 +62,6 @@ async def test_everybody_sees_their_own_entries(console: Console, world: World) 
         page = await sign_in(console, opened, PERSON)
         await page.goto(at(console, "/audit"))
         await expect(page.locator("tbody tr")).to_have_count(1)
-        await expect(page.locator("tbody tr")).to_contain_text("signed_in")
+        await expect(page.locator("tbody tr")).to_contain_text("signed in")
         await expect(page.get_by_role("button", name="Verify now")).to_have_count(0)
         assert opened.complaints == []

@@ -298,7 +298,7 @@ async def test_a_room_is_taken_over_for_everybody(console: Console, world: World
     [
         ("  ", "empty"),
         ("the key is sk-ant-api03-" + "a1B2" * 24, "password or a key"),
-        ("x" * 5000, "4000"),
+        ("x" * 5000, "4,000"),
     ],
 )
 async def test_an_answer_is_refused_with_the_reason(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parley.config.reference_page import documented
+from parley.config.reference_page import documented, texts_in
 from tests.parley.console.kit import OWNER, console_in, console_settings
 
 
@@ -16,14 +16,15 @@ async def test_the_meaning_of_each_key_is_read_once_and_not_on_the_event_loop(
     threads: list[threading.Thread] = []
     read = inspect.getsource
 
-    def noted(section: type) -> str:
+    def noted(section: object) -> str:
         threads.append(threading.current_thread())
-        return read(section)
+        return read(section)  # type: ignore[arg-type]  # passed through
 
     monkeypatch.setattr(inspect, "getsource", noted)
     async with console_in(console_settings(tmp_path)) as console:
         owner = await console.visitor(OWNER)
         documented.cache_clear()
+        texts_in.cache_clear()
         await owner.get("/configuration")
         first = len(threads)
         assert first
