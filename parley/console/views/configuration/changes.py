@@ -57,7 +57,7 @@ MAX_VALUE: Final = 50_000
 MAX_AMOUNT: Final = 1_000_000
 CHANGED: Final = text(
     "The configuration was changed meanwhile, in another tab or by somebody else. Your change "
-    "was saved. Below is the present state."
+    "was not saved. Below is the present state."
 )
 SAVED: Final = text("Saved as version {number}. All processes use it within a few seconds.")
 UNCHANGED: Final = text("Nothing was changed: all values are the present ones.")
