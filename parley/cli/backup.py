@@ -1,5 +1,6 @@
 """`parley backup FILE` and `parley restore FILE`."""
 
+import os
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -27,6 +28,9 @@ NO_KEY: Final = (
     "There is no {copy}. Without its key, `parley audit verify` reports the restored audit as"
     " broken."
 )
+
+MAX_KEPT: Final = 100
+"""Copies of a file that is replaced several times within a second."""
 
 
 def backup(
@@ -82,8 +86,13 @@ def restore_backup(
 
 
 def _kept(file: Path, now: datetime) -> Path:
-    """The file for a copy of what is replaced now."""
-    return file.with_name(f"{file.name}.replaced-{now:%Y-%m-%dT%H-%M-%S}")
+    """A free name for a copy of what is replaced now. Raises `BadInput` if there is none."""
+    first = file.with_name(f"{file.name}.replaced-{now:%Y-%m-%dT%H-%M-%S}")
+    others = (first.with_name(f"{first.name}-{number}") for number in range(2, MAX_KEPT + 1))
+    for name in (first, *others):
+        if not os.path.lexists(name):
+            return name
+    raise UsageError(f"{file} was replaced {MAX_KEPT} times within a second; try again")
 
 
 def _keep_key(key: Path, other: Path, kept: Path) -> None:

@@ -90,7 +90,8 @@ class PageAccess(Struct, frozen=True):
         if not self.links.use(code):
             return refusal(scope, 401, "token_wrong")
         # Only the path: where to go next is never taken from the link itself.
-        where = "/" + scope["path"].lstrip("/")
+        # Browsers read a backslash as a slash: two of them at the start would name a host.
+        where = "/" + scope["path"].lstrip("/\\")
         cookie = f"{COOKIE}={session_value(self.token)}; Max-Age={COOKIE_DAYS * 86_400}; Path=/"
         secure = "; Secure" * is_encrypted(scope)
         headers = {"Location": where, "Set-Cookie": f"{cookie}; HttpOnly; SameSite=Strict{secure}"}

@@ -139,14 +139,21 @@ def restore(
 
 
 def _keep(database: Path, kept: Path) -> None:
-    """Copy a database that nobody writes, and its log, byte by byte."""
-    for suffix in ("", "-wal"):
-        source, copy = Path(f"{database}{suffix}"), Path(f"{kept}{suffix}")
-        if source.exists():
-            with source.open("rb") as old, open(os.open(copy, NEW, 0o600), "wb") as new:
-                shutil.copyfileobj(old, new)
-            _make_durable(copy)
-    _make_durable(kept.parent)
+    """Copy a database that nobody writes, and its log, byte by byte, or leave no copy."""
+    made: list[Path] = []
+    try:
+        for suffix in ("", "-wal"):
+            source, copy = Path(f"{database}{suffix}"), Path(f"{kept}{suffix}")
+            if source.exists():
+                with source.open("rb") as old, open(os.open(copy, NEW, 0o600), "wb") as new:
+                    made.append(copy)
+                    shutil.copyfileobj(old, new)
+                _make_durable(copy)
+        _make_durable(kept.parent)
+    except OSError:
+        for copy in made:
+            copy.unlink(missing_ok=True)
+        raise
 
 
 def _put_back(backup: Path, database: Path) -> None:

@@ -291,14 +291,19 @@ def _show(session: InitSession, settings: Settings, code: OwnerCode, pages: Sequ
 
 
 async def _show_console(session: InitSession, app: "App") -> None:
-    """Show a link to the console. Raises `StoreUnavailable`."""
+    """Show a link to the console on a terminal; elsewhere, where others may read it, its address.
+    Raises `StoreUnavailable`."""
     if not app.console_address:
         return
-    minutes = app.settings.console.link_minutes
+    minutes, shows_link = app.settings.console.link_minutes, sys.stdout.isatty()
     session.say()
     session.say("The console shows what the assistant does, and changes its configuration:")
-    session.say(await app.console_link(), 4)
-    again = f"`parley console link --operator{session.option}` prints another one."
+    session.say(await app.console_link() if shows_link else app.console_address, 4)
+    command = f"`parley console link --operator{session.option}`"
+    if not shows_link:
+        session.say(f"{command} prints a link that signs one browser in as an owner.")
+        return
+    again = f"{command} prints another one."
     session.say(
         f"The link signs one browser in as an owner, once, within {minutes} minutes. {again}"
     )

@@ -1,6 +1,7 @@
 """Copies of a database that is in use: one moment of it, whole, checked, and put back as it was."""
 
 import asyncio
+import errno
 import sqlite3
 import stat
 import subprocess
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -259,6 +261,37 @@ async def test_a_damaged_database_is_replaced_and_kept(
     assert kept.read_bytes() == damaged
     assert link.is_symlink()
     assert not list(tmp_path.glob(".*.part"))
+
+
+async def test_a_database_that_cannot_be_kept_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, copy, kept = tmp_path / "parley.db", tmp_path / "copy.db", tmp_path / "kept.db"
+    await filled(file, 10)
+    back_up(file, copy, SCHEMAS)
+    before, log = file.read_bytes(), Path(f"{file}-wal")
+    log.write_bytes(b"\xff" * 200_000)
+
+    def beginning(source: BinaryIO, target: BinaryIO) -> None:
+        target.write(source.read(100_000))
+        if source.read(1):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("shutil.copyfileobj", beginning)
+    with pytest.raises(StoreUnavailable, match="No space left"):
+        restore(copy, file, SCHEMAS, overwrite=True, kept=kept)
+    assert file.read_bytes() == before
+    assert not list(tmp_path.glob("kept.db*"))
+
+
+async def test_a_copy_that_was_kept_is_never_overwritten(tmp_path: Path) -> None:
+    file, copy, kept = tmp_path / "parley.db", tmp_path / "copy.db", tmp_path / "kept.db"
+    await filled(file, 10)
+    back_up(file, copy, SCHEMAS)
+    kept.write_bytes(b"an earlier one")
+    with pytest.raises(StoreUnavailable, match="exists"):
+        restore(copy, file, SCHEMAS, overwrite=True, kept=kept)
+    assert kept.read_bytes() == b"an earlier one"
 
 
 async def test_a_locked_database_is_not_replaced(

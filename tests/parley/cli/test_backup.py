@@ -3,13 +3,16 @@
 import asyncio
 import signal
 from collections.abc import AsyncIterator
+from datetime import datetime, tzinfo
 from pathlib import Path
+from typing import Self
 
 import pytest
 import yaml
 
 from gateway.errors import BadInput
 from gateway.ports.clock import SystemClock
+from parley.cli.backup import backup, restore_backup
 from parley.config import from_mapping
 from parley.maintenance.backup import pairs
 from parley.wiring.storage import Storage
@@ -165,3 +168,32 @@ async def test_a_damaged_database_and_its_damaged_key_are_replaced_and_kept(tmp_
     assert len(kept) == 2
     assert {one.read_bytes() for one in kept} == {damage}
     assert {one.stat().st_mode & 0o077 for one in kept} == {0}
+
+
+async def test_restores_within_one_second_keep_everything_that_they_replace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("parley.cli.backup.datetime", _OneSecond)
+    monkeypatch.chdir(tmp_path)
+    data = tmp_path / "data"
+    storage = Storage(from_mapping({"database": {"url": f"sqlite:///{data}/parley.db"}}), CLOCK)
+    await storage.start()
+    await storage.stop()
+    config = tmp_path / "parley.yaml"
+    config.write_text(yaml.safe_dump({"database": {"url": "sqlite:///data/parley.db"}}))
+    keys = ["ab" * 32, "cd" * 32, "ef" * 32]
+    for number, key in enumerate(keys):
+        (data / "audit.key").write_text(key)
+        backup(tmp_path / f"{number}.db", config)
+    for number in (0, 1, 2, 0):
+        restore_backup(tmp_path / f"{number}.db", config, force=True)
+    kept = {one.read_text().strip() for one in data.glob("audit.key.replaced-*")}
+    assert kept == set(keys)
+    assert len(list(data.glob("audit.key.replaced-*"))) == 4
+    assert len(list(data.glob("parley.db.replaced-*[0-9]"))) == 4
+
+
+class _OneSecond(datetime):
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> Self:
+        return cls(2026, 1, 2, 3, 4, 5, tzinfo=tz)

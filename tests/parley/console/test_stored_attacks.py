@@ -4,7 +4,7 @@ table."""
 import csv
 import io
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,19 +15,24 @@ from playwright.async_api import Page
 from db import Statement
 from gateway.authorship import Material
 from gateway.message import Outbound, Part, Place
+from gateway.outbound.room_names import MAX_NAME, RoomNames
 from gateway.people import Audience
 from gateway.policy.decision import Decision
+from gateway.ports.admissions import Applicant
 from gateway.ports.clock import SystemClock
 from gateway.ports.conversation_views import ConversationReader
 from gateway.stores.takeovers import Takeover
+from memory.agents.model import AgentType, SharedScope
 from parley.console import playgrounds
 from parley.console.route import AnyRoute, File
 from parley.console.routes import ROUTES
 from parley.console.text import FORMULA
+from safety.unicode import safe_unicode
 from tests.parley.console.kit import OWNER, Console, console_in, console_settings, person_named
-from tests.parley.console.talk import Talk
+from tests.parley.console.talk import Talk, direct
 from tests.parley.console.test_browser import at, sign_in
 from tests.parley.console.views.memory.kit import remember, waiting
+from tests.parley.console.views.memory.test_pools import request_of
 from tests.parley.demo.browser import IN_CHROMIUM, TELEPHONE, window
 
 pytestmark = IN_CHROMIUM
@@ -47,11 +52,22 @@ COLUMNS = {
     "turns": ("speaker",),
     "traces": ("outcome", "kind"),
     "person_tokens": ("name",),
+    "people_names": ("name",),
+    "admissions": ("name",),
+    "pairing_requests": ("name",),
+    "agents": ("name",),
+    "pools": ("name",),
+    "agent_handoffs": ("source_name",),
     "memories": ("content", "source_id", "agent"),
     "brain_documents": ("content",),
 }
 """Columns of texts that programs and people write, each with the value in all rows."""
-BOUNDS = {"brain_documents": 10_000, "memories": 10_000}
+BOUNDS = {
+    "brain_documents": 10_000,
+    "memories": 10_000,
+    **dict.fromkeys(("people_names", "admissions", "pairing_requests"), 200),
+    **dict.fromkeys(("agents", "pools", "agent_handoffs"), 200),
+}
 """Characters beyond which a text is refused; a page has the whole text, to edit it."""
 VARIANTS: Mapping[str, tuple[str, ...]] = {
     "conversations": ("", "?q={}", "?channel={}&person={}", "?archived=yes"),
@@ -68,7 +84,7 @@ VARIANTS: Mapping[str, tuple[str, ...]] = {
 SHOW_IT = {
     "conversations", "conversation", "message", "rendering", "outbox", "playground", "memory",
     "document_versions", "memory_entries", "memory_entry", "memory_reviews", "tokens", "usage",
-    "account", "overview",
+    "account", "overview", "access", "agents", "audit", "person",
 }  # fmt: skip
 """The pages that show such a text at all."""
 HARM = """() => {
@@ -133,11 +149,34 @@ async def poisoned(console: Console, value: str) -> Mapping[str, str]:
         await handle.documents.write("soul", f"PLACEHOLDER {number}")
     owner = await console.visitor(OWNER)
     await owner.post("/memory/tokens/create", {"name": "x"})
+    await people_and_agents(console, value)
     assert app.supervisor is not None
     app.supervisor.errors["web"] = value
     app.supervisor.states[value] = "failed"
     await overwrite(console, value)
     return {"/conversations": turn, "/memory/entries": memory}
+
+
+async def people_and_agents(console: Console, value: str) -> None:
+    """Whose names and titles are in lists: people who wait and who were let in, agents, pools."""
+    pairing, agents = console.app.services.pairing, console.app.memory.agents
+    assert pairing is not None
+    assert agents is not None
+    for name in ("waits", "admitted"):
+        applicant = Applicant("default", f"web:main:{name}", value, direct(name))
+        await pairing.request(applicant)
+    (request,) = [
+        one
+        for one in await pairing.waiting("default")
+        if one.applicant.person == person_named("admitted")
+    ]
+    assert await pairing.approve(request, person_named(OWNER)) is not None
+    person = await request_of(console, OWNER)
+    source = await agents.registry.register_agent(person, AgentType.CLAUDE_CODE, name="one")
+    target = await agents.registry.register_agent(person, AgentType.CLAUDE_CODE, name="two")
+    await agents.pools.create_pool(person, "PLACEHOLDER", SharedScope.TEAM)
+    task = {"task_description": value[:1_000]}
+    assert await agents.handoffs.initiate_handoff(person, source.id, target.id, task) is not None
 
 
 async def overwrite(console: Console, value: str) -> None:
@@ -167,6 +206,11 @@ async def test_stored_text_does_no_harm_on_any_page(
     console: Console, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(playgrounds, "GRACE", 600.0)  # its page is opened later
+
+    async def named(_self: RoomNames, rooms: Collection[str]) -> Mapping[str, str]:
+        return dict.fromkeys(rooms, " ".join(safe_unicode(value[:MAX_NAME]).split()))
+
+    monkeypatch.setattr(RoomNames, "of", named)
     ids = await poisoned(console, value)
     showing, harm = set[str](), list[str]()
     async with window(console.app.local.base_url, TELEPHONE) as opened:

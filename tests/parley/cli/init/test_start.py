@@ -98,10 +98,22 @@ async def test_a_program_that_has_an_owner_shows_no_code(
     assert "The console shows" in text
 
 
+async def test_output_that_others_may_read_has_no_link_that_signs_an_owner_in(
+    tmp_path: Path, running: Running, said: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.pairing.admissions.OWNER_CODE_VALID", timedelta(0))
+    monkeypatch.setattr("sys.stdout.isatty", lambda: False)
+    await welcome_owner(session_with(tmp_path, {**WEB}), cast("App", running))
+    text = said()
+    assert "sign-in#" not in text
+    assert "http://127.0.0.1:1/console/ `parley console link --operator" in text
+
+
 async def test_a_code_that_nobody_uses_ends_with_the_command_for_a_new_one(
     tmp_path: Path, running: Running, said: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gateway.pairing.admissions.OWNER_CODE_VALID", timedelta(0))
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     await welcome_owner(session_with(tmp_path, {**WEB}), cast("App", running))
     text = said()
     assert "OWNER-" in text
