@@ -170,8 +170,9 @@ async def ask(page: Page, address: str, question: Question) -> dict[str, object]
         if chosen:
             await page.locator(chosen[1]).select_option(chosen[2])
             clicks += 1
-            press = f"form:has({chosen[1]}) .whose button"
-        link = page.locator(press).first
+            link = page.locator(f"form:has({chosen[1]}) .whose button").first
+        else:
+            link = page.locator(press).first
         words += await words_of(link.locator(PART))
         clicks += 1
         began = time.perf_counter()
