@@ -74,7 +74,7 @@ QUESTIONS: Final = (
         "Why did Ben get no answer?",
         ("ul.sum a:has-text('may not write')", "ul.inbox p.top a"),
         "main",
-        r"(?s)refused|not allowed|may not",
+        r"(?i)refused",
     ),
     Question(
         "Is the model slow?", (), "section:has(#today)", r"Half of the answers within\s+[\d.]+ s"
