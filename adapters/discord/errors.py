@@ -4,7 +4,7 @@ from typing import Final
 
 import discord
 
-from adapters.shared.http import no_answer
+from adapters.shared.http import no_answer, reason_of
 from gateway.errors import (
     Ambiguous,
     DeliveryError,
@@ -93,5 +93,5 @@ def start_error(error: BaseException) -> StartError:
         return StartError(f"Discord asks to wait {error.retry_after:.0f} s before connecting.")
     if isinstance(error, discord.HTTPException):
         return StartError(f"Discord answered with status {error.status}.", "Try again later.")
-    problem = f"Discord cannot be reached ({type(error).__name__})."
+    problem = f"Discord cannot be reached: {reason_of(error)}."
     return StartError(problem, "Check the network, and platforms.discord.api_base and gateway_url.")

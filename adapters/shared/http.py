@@ -69,10 +69,26 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return seconds if 0 <= seconds <= MAX_RETRY_AFTER else None
 
 
+def reason_of(error: BaseException) -> str:
+    """Return in words why there is no answer: the end of a sentence, without a full stop."""
+    match error:
+        case aiohttp.ClientConnectorDNSError():
+            return "the name of its server is not found"
+        case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientSSLError():
+            return "no secure connection, because of its certificate"
+        case aiohttp.ClientHttpProxyError():
+            return "the proxy refuses the connection"
+        case TimeoutError():
+            return "no answer in time"
+        case aiohttp.ClientConnectorError() | ConnectionRefusedError():
+            return "its server accepts no connection"
+    return "the connection broke"
+
+
 def no_answer(platform: str, error: Exception, *, repeatable: bool) -> DeliveryError:
     """The meaning of a request without an answer. `repeatable`: a second one does no harm."""
-    kind = type(error).__name__
+    why = reason_of(error)
     if isinstance(error, NOT_SENT):
-        return Transient(f"{platform} cannot be reached ({kind})")
-    reason = f"{platform} did not answer ({kind})"
+        return Transient(f"{platform} cannot be reached: {why}")
+    reason = f"{platform} did not answer: {why}"
     return Transient(reason) if repeatable else Ambiguous(reason)

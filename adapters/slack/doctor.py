@@ -6,6 +6,7 @@ from typing import Final
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from adapters.shared.http import reason_of
 from adapters.shared.json_readers import as_mapping, mapping, text
 from adapters.slack.app_manifest import SCOPES
 from adapters.slack.client import open_client
@@ -117,6 +118,6 @@ def _failed(name: str, error: Exception, advice: str) -> Check:
         cause: CheckCause = "permission" if code in _PERMISSION else "credential"
         meaning = f" {CREDENTIAL_ERRORS[code]}" if code in CREDENTIAL_ERRORS else ""
         return Check(name, False, f"refused: {code or 'error'}.{meaning}", advice, cause)
-    detail = f"Slack cannot be reached ({type(error).__name__})"
+    detail = f"Slack cannot be reached: {reason_of(error)}"
     hint = "Check the network, the proxy and platforms.slack.base_url."
     return Check(name, False, detail, hint, "unreachable")

@@ -8,7 +8,7 @@ import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from adapters.shared.http import no_answer, retry_after, server_failed
+from adapters.shared.http import no_answer, reason_of, retry_after, server_failed
 from adapters.shared.json_readers import array, as_mapping, mapping
 from gateway.errors import (
     Ambiguous,
@@ -115,7 +115,7 @@ def start_error(error: Exception, credential: str) -> StartError:
             permanent=True,
         )
     return StartError(
-        f"Slack did not accept the connection: {code or type(error).__name__}.",
+        f"Slack did not accept the connection: {code or reason_of(error)}.",
         "Parley tries again. If it persists, see https://slack-status.com.",
     )
 

@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 import aiohttp
 from yarl import URL
 
-from adapters.shared.http import read_body
+from adapters.shared.http import read_body, reason_of
 from adapters.shared.json_readers import as_mapping, mapping, number
 from adapters.telegram.library import (
     BadRequest,
@@ -165,12 +165,11 @@ class AiohttpRequest(BaseRequest):
                     raise UsageError(f"Telegram's answer is larger than {limit} bytes")
                 return answer.status, await read_body(answer, limit, "Telegram's answer")
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
-            raise NotSent(f"no connection to Telegram ({type(error).__name__})") from error
+            raise NotSent(f"{reason_of(error)}") from error
         except TimeoutError as error:
             raise TimedOut("Telegram did not answer in time") from error
         except (aiohttp.ClientError, OSError) as error:
-            kind = type(error).__name__
-            raise NetworkError(f"the connection to Telegram broke ({kind})") from error
+            raise NetworkError(reason_of(error)) from error
 
     async def download(self, url: str, limit: int) -> tuple[int, bytes]:
         """GET a file of at most `limit` bytes. Raises `BadInput` when there is more."""

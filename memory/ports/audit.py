@@ -64,8 +64,8 @@ class Link(Struct, frozen=True):
 
 class AuditFilter(Struct, frozen=True):
     """Entries of these tenants from `since` on and before `until`. `persons` are the only people,
-    None for everybody: an entry is theirs if they acted, or if it names them. `person` and `action`
-    narrow this down, if they are not empty."""
+    None for everybody: an entry is theirs if they acted, or if it names them. `person`, `action`
+    and `what`, the detail of an action in the console, narrow this down, if they are not empty."""
 
     tenants: tuple[str, ...]
     since: datetime
@@ -73,6 +73,7 @@ class AuditFilter(Struct, frozen=True):
     persons: tuple[str, ...] | None = None
     person: str = ""
     action: str = ""
+    what: str = ""
 
 
 class AuditPage(Struct, frozen=True):

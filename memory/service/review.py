@@ -9,7 +9,7 @@ from gateway.errors import NotFound
 from gateway.immutable import replace
 from gateway.text import text
 from memory.model.outcome import STORED, Outcome, WriteResult
-from memory.model.record import InputKind, draft_of
+from memory.model.record import InputKind, Record, draft_of
 from memory.service.dependencies import RequestMemory
 from memory.service.write import MEMORY_OFF
 from memory.stores.reviews import ReviewItem, ShareProposal
@@ -45,6 +45,11 @@ class MemoryReview(RequestMemory, frozen=True):
     async def decided(self, limit: int = 10) -> list[ReviewItem]:
         """Return the decided entries without their text, latest first."""
         return await self.dependencies.reviews.history(self.access, limit)
+
+    async def approval(self, memory: Record) -> ReviewItem | None:
+        """Return the decision that stored a memory; None if no decision is kept, or it is not this
+        person's to read."""
+        return await self.dependencies.reviews.approval(self.access, memory)
 
     async def proposed(self) -> list[Proposals]:
         """Return the projects in which proposals wait for this operator.

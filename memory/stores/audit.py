@@ -121,6 +121,7 @@ NEWEST: Final = Statement(f"""
     SELECT {COLUMNS} FROM memory_audit
     WHERE number < :before AND number >= :lowest AND {among("tenant", "tenants")}
         AND at >= :since AND at < :until AND (:action = '' OR action = :action)
+        AND (:what = '' OR {contains("details", ":what")})
         AND (:everybody OR {among("person", "persons")} OR {_names("named_persons")})
         AND (:person = '' OR person = :person OR {_names("named_person")})
     ORDER BY number DESC LIMIT :limit
@@ -161,6 +162,7 @@ class SqlAuditLog:
             "since": micros(wanted.since),
             "until": micros(wanted.until),
             "action": wanted.action,
+            "what": json.dumps(["what", wanted.what]) if wanted.what else "",
             "everybody": wanted.persons is None,
             "persons": persons,
             "named_persons": [json.dumps(person) for person in persons],

@@ -8,6 +8,7 @@ from msgspec import Struct
 from pydantic import TypeAdapter
 
 from db import Database, Row, Statement, Work, among, execute, fetch_first, lock
+from db.statements import begins
 from db.values import json_list, micros, storable, texts_of, time_of, time_or_none
 from gateway.immutable import replace
 from gateway.text import Text, as_json, from_json
@@ -39,6 +40,10 @@ HISTORY: Final = Statement(f"""
     {SELECT} AND m.state <> 'pending' ORDER BY m.decided_at DESC, m.seq DESC LIMIT :limit
 """)
 GET: Final = Statement(f"{SELECT} AND m.id = :id")
+APPROVAL: Final = Statement(f"""
+    {SELECT} AND m.state = 'approved' AND m.target = '' AND {begins("m.record", ":begin")}
+    ORDER BY m.decided_at DESC, m.seq DESC LIMIT 1
+""")
 ROOM: Final = Statement(f"""
     SELECT (SELECT count(*) FROM memory_reviews m
             WHERE m.state = 'pending' AND m.tenant = :for_tenant
@@ -187,6 +192,13 @@ class ReviewStore:
     async def get(self, access: AccessScope, review_id: str) -> ReviewItem | None:
         """One entry, None when it is not this person's to decide."""
         items = await self._read(GET, access, {"id": storable(review_id)})
+        return items[0] if items else None
+
+    async def approval(self, access: AccessScope, memory: Record) -> ReviewItem | None:
+        """Return the decision that stored this memory, without its text; None if no decision is
+        kept, or it is not this person's to read."""
+        begin = f'{{"id":"{storable(memory.id)}",'  # the id is the first field of a stored record
+        items = await self._read(APPROVAL, access, {"begin": begin})
         return items[0] if items else None
 
     async def take(

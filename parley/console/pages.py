@@ -16,11 +16,13 @@ from parley.console.security import path_to
 from parley.console.sentences import PageSentences
 from parley.console.text import (
     age,
+    browser,
     clock,
     day,
     hue,
     initials,
     markdown,
+    meaning,
     money,
     number,
     outside,
@@ -52,6 +54,8 @@ OF_LANGUAGE: Final[Mapping[str, Callable[..., object]]] = {
     "outside": outside,
     "short": short,
     "sentence": sentence,
+    "meaning": meaning,
+    "browser": browser,
     "when": when,
     "day": day,
     "word": word,

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import zlib
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime
@@ -15,7 +16,9 @@ from gateway.markdown.html_renderer import document
 from gateway.markdown.tree import Block, Document, Heading, Item, ItemList, Paragraph, QuoteBlock
 from gateway.markdown.unfinished import close_unfinished
 from gateway.text import ENGLISH, Language, Moment, Text, counted, text
+from parley.console.browsers import browser_of
 from parley.console.sentences import TEXTS, formatted, html_of
+from parley.documentation import files as documentation
 
 SHOWN: Final = 2_000
 """Characters of a text that are visible at first."""
@@ -42,6 +45,8 @@ _PARAGRAPH: Final = Markup("<p>%s</p>")
 _TIME: Final = Markup('<time datetime="%s">%s</time>')
 _CLOCK: Final = Markup('<time datetime="%s" data-show="time">%s</time>')
 _FORMATTED: Final = Markup('<div class="formatted" dir="auto">%s</div>')
+_PAGE: Final = re.compile(r"\bdocs/([a-z-]+/[\w.-]+\.md)\b")
+_LINK: Final = Markup('<a href="/docs/%s">%s</a>')
 HUES: Final = 8
 """Colours of the circles that stand for people."""
 
@@ -141,6 +146,22 @@ def age(seconds: int, *, language: Language = ENGLISH) -> str:
 def sentence(said: Text | str, *, language: Language = ENGLISH) -> Markup:
     """Return a sentence of the assistant for a page, with its commands in backticks as code."""
     return formatted(escape(said)) if isinstance(said, str) else html_of(language, said)
+
+
+def browser(identification: str, *, language: Language = ENGLISH) -> Markup:
+    """Return the browser and the system that the identification of a browser names."""
+    return html_of(language, browser_of(identification))
+
+
+def meaning(said: Text | str, *, language: Language = ENGLISH) -> Markup:
+    """Return the explanation of a key, with links to the pages that it names."""
+    escaped = sentence(said, language=language)
+    return Markup(_PAGE.sub(_page, escaped))  # noqa: S704 - it was escaped
+
+
+def _page(named: re.Match[str]) -> str:
+    name = named[1]
+    return _LINK % (name, name) if name in documentation.files() else named[0]
 
 
 def _plain(text: object, language: Language) -> str:

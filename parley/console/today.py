@@ -78,6 +78,8 @@ class Today(Output):
     in milliseconds, None without an answer. `ended` adds up to `messages`."""
 
     since: datetime
+    day: str
+    """The day in the viewer's time zone, such as 2026-11-23."""
     messages: int
     answered: int
     failed: int
@@ -103,6 +105,7 @@ async def today_of(viewer: Viewer, services: ConsoleServices) -> Today:
         took = [here + more for here, more in zip(took, one.took, strict=True)]
     return Today(
         since=since,
+        day=since.astimezone(zone_of(viewer.zone)).date().isoformat(),
         messages=numbers.total(),
         answered=numbers["answered"],
         failed=numbers["failed"],

@@ -38,13 +38,26 @@ _KNOWN: Final = (
     *(text("poisoning attempt blocked"), text("pool operation"), text("room binding")),
     *(text("secret kept"), text("secret redacted"), text("secret refused")),
     text("security event"),
+    # Details of its entries: actions in the console, and names of values.
+    *(text("configuration changed"), text("configuration tested"), text("restarted")),
+    *(text("signed in"), text("session ended"), text("sessions ended")),
+    *(text("token created"), text("token revoked"), text("given back"), text("sent again")),
+    *(text("private text read"), text("private texts opened"), text("checks run")),
+    *(text("backup"), text("audit verified"), text("playground")),
+    *(text("conversations archived"), text("conversations taken back")),
+    *(text("approved"), text("rejected"), text("keys"), text("version"), text("number")),
+    *(text("about"), text("by"), text("decision"), text("reason"), text("results")),
+    *(text("deleted"), text("session"), text("token"), text("file"), text("review")),
 )
+CALLED: Final = {"glass broken": "private texts opened", "of": "about"}
+"""Names of the program that say little to people, and the words that stand for them."""
 KNOWN: Final[Mapping[str, Sentence]] = {one.msgid: one for one in _KNOWN}
 
 
 def said(name: str) -> Text:
     """Return a word of the program as a text: "private_room" is "private room"."""
     spaced = name.replace("_", " ")
+    spaced = CALLED.get(spaced, spaced)
     return KNOWN.get(spaced) or verbatim(spaced)
 
 

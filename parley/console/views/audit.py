@@ -1,6 +1,6 @@
 """The audit log: its entries with filters and pages, and the verification of its chain."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Final, Literal, get_args
 
@@ -30,6 +30,11 @@ PAGE: Final = 50
 VERIFIED_AT_ONCE: Final = 250
 """Entries that are read on the event loop at once."""
 ACTIONS: Final = get_args(AuditAction)
+NAMING: Final = frozenset({"of", "by", "person"})
+"""Details that are a person's id."""
+CHANGED: Final = "configuration_changed"
+"""A filter of its own: these actions in the console."""
+FILTERS: Final = (CHANGED, *ACTIONS)
 _FIRST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST: Final = datetime(9999, 1, 1, tzinfo=UTC)
 JobState = Literal["never", "running", "done", "failed"]
@@ -40,8 +45,8 @@ class AuditQuery(Input):
     the viewer's time zone, both included. `after` is `next` of the page before."""
 
     person: Annotated[str, Field(max_length=300)] = ""
-    action: Literal["", *ACTIONS] = ""  # type: ignore[valid-type]  # the names are in one place
-    """Only entries with this action."""
+    action: Literal["", *FILTERS] = ""  # type: ignore[valid-type]  # the names are in one place
+    """Only entries with this action, or `configuration_changed`: changes of the configuration."""
     since: Day = ""
     until: Day = ""
     after: Annotated[int, Field(ge=0, le=999_999_999), Digits] = 0
@@ -54,6 +59,8 @@ class DetailOut(Output):
     """The name of the detail."""
     value: str | int
     """The id, count, size or code."""
+    called: str = ""
+    """The name of the person whose id the value is, for operators; empty otherwise."""
 
 
 class AuditEntryOut(Output):
@@ -107,7 +114,7 @@ class AuditOut(Output):
     rows: tuple[AuditEntryOut, ...] = Field(max_length=PAGE)
     """The entries of this page."""
     next: int
-    actions: tuple[str, ...] = ACTIONS
+    actions: tuple[str, ...] = FILTERS
     """The actions by which entries can be filtered."""
     verification: VerificationOut | None = None
     """The latest verification; None for people who are no operators."""
@@ -124,11 +131,12 @@ async def audit(viewer: Viewer, services: ConsoleServices, params: AuditQuery) -
         until=_LAST if last is None else last + timedelta(days=1),
         persons=None if viewer.is_operator else tuple(sorted(viewer.persons)),
         person=params.person.strip(),
-        action=params.action,
+        action="console" if params.action == CHANGED else params.action,
+        what=CHANGED if params.action == CHANGED else "",
     )
     trail = services.storage.memory.audit_on(b"")
     page: AuditPage = await trail.newest(wanted, params.after, PAGE)
-    names = await names_of(viewer, services, (one.entry.person for one in page.links))
+    names = await names_of(viewer, services, _persons(page))
     return AuditOut(
         of="all" if viewer.is_operator else "own",
         rows=tuple(_entry(one, names) for one in page.links),
@@ -188,6 +196,13 @@ def state_of(job: ConsoleJob[Any]) -> JobState:
     return "failed" if job.problem else "done"
 
 
+def _persons(page: AuditPage) -> Iterator[str]:
+    """Return the people who acted, and those whom a detail names."""
+    for one in page.links:
+        yield one.entry.person
+        yield from (str(value) for name, value in one.entry.details if name in NAMING)
+
+
 def _entry(link: Link, names: Mapping[str, str]) -> AuditEntryOut:
     entry = link.entry
     return AuditEntryOut(
@@ -196,7 +211,10 @@ def _entry(link: Link, names: Mapping[str, str]) -> AuditEntryOut:
         action=entry.action,
         person=entry.person,
         name=names.get(entry.person, ""),
-        details=tuple(DetailOut(name=name, value=value) for name, value in entry.details),
+        details=tuple(
+            DetailOut(name=name, value=value, called=names.get(str(value), ""))
+            for name, value in entry.details
+        ),
         hash=link.hash,
     )
 

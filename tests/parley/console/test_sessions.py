@@ -275,3 +275,17 @@ async def test_static_files_are_kept_and_need_no_session(console: Console) -> No
         file = await console.stranger().get(f"/static{path}")
         assert file.status == 200
         assert "immutable" in file.headers["Cache-Control"]
+
+
+async def test_the_account_names_the_browser_and_keeps_its_identification(
+    console: Console,
+) -> None:
+    agent = "Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0"
+    visitor = console.stranger()
+    secret = (await console.link("ada")).partition("#")[2]
+    await visitor.request(
+        "POST", "/sign-in", data={"link": secret, "zone": "UTC"}, headers={"User-Agent": agent}
+    )
+    page = (await visitor.get("/account")).text
+    assert f'<span title="{agent}">Firefox on Linux</span>' in page
+    assert page.count("Mozilla") == 1

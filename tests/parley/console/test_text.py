@@ -2,11 +2,23 @@
 
 import csv
 import io
+import re
 
 import pytest
 from markupsafe import Markup
 
-from parley.console.text import MOST, SHOWN, age, csv_text, outside, sentence, short, when
+from parley.console.text import (
+    MOST,
+    SHOWN,
+    age,
+    browser,
+    csv_text,
+    meaning,
+    outside,
+    sentence,
+    short,
+    when,
+)
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -76,3 +88,26 @@ def test_commands_in_a_sentence_are_code_and_nothing_is_markup() -> None:
     assert sentence("Write `/link <b>` now") == "Write <code>/link &lt;b&gt;</code> now"
     assert isinstance(sentence("`/link`"), Markup)
     assert sentence("one ` alone <i>") == "one ` alone &lt;i&gt;"
+
+
+AGENTS = {
+    "Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0": "Firefox on Linux",
+    "Mozilla/5.0 (Windows NT 10.0; Win64) Chrome/131.0 Safari/537.36 Edg/131.0": "Edge on Windows",
+    "Mozilla/5.0 (Linux; Android 15) Chrome/131.0 Mobile Safari/537.36": "Chrome on Android",
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18 Safari/604": (
+        "Safari on iPhone"
+    ),
+    "curl/8.5.0": "another browser",
+    "<script>alert(1)</script>": "another browser",
+}
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_browser_is_named_in_words(agent: str) -> None:
+    assert re.sub("[\u2068\u2069]", "", browser(agent)) == AGENTS[agent]
+
+
+def test_an_explanation_leads_to_the_pages_that_it_names() -> None:
+    shown = meaning("<b> `a` (docs/how-to/choose-a-model.md), docs/how-to/no-page.md.")
+    link = '<a href="/docs/how-to/choose-a-model.md">how-to/choose-a-model.md</a>'
+    assert str(shown) == f"&lt;b&gt; <code>a</code> ({link}), docs/how-to/no-page.md."

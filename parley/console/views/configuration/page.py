@@ -24,6 +24,7 @@ from parley.config.problems import Problem, dotted
 from parley.config.schema import allowed_words, at, item_of, shapes
 from parley.config.settings import Settings
 from parley.config.yaml_file import Value
+from parley.console.names import names_of
 from parley.console.route import AnyRoute, ConsoleRoute, File
 from parley.console.said import Said
 from parley.console.services import ConsoleServices
@@ -199,6 +200,7 @@ class ConfigurationOut(Output):
     version: int
     at: datetime | None
     author: str
+    author_name: str = ""
     may_change: bool
     overridden: int
     sections: tuple[SectionOut, ...] = Field(max_length=200)
@@ -251,6 +253,8 @@ async def shown(
     version, state, at_page = live.version, live.state, query.shown_page
     every = await values_of(live)
     values = [one for one in every if _in_query(one, query) and _entry_of(one.path) is None]
+    author = "" if version is None else version.author
+    names = await names_of(viewer, services, (author,))
     fields = _fields(at_page, every, type(state.settings), typed or {}, problems or {})
     return ConfigurationOut(
         page=at_page,
@@ -262,7 +266,8 @@ async def shown(
         can_restart=viewer.is_owner and services.restart is not None,
         version=live.number,
         at=None if version is None else version.at,
-        author="" if version is None else version.author,
+        author=author,
+        author_name=names.get(author, ""),
         may_change=viewer.is_owner,
         overridden=len(live.overrides),
         sections=tuple(_sections(values[:MOST], type(state.settings))),

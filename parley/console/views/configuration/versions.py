@@ -15,6 +15,7 @@ from gateway.text import Text, text
 from memory.actions.call import MAX_NUMBER, Digits
 from parley.config import SettingsError
 from parley.config.overrides import overrides_in, parsed
+from parley.console.names import names_of
 from parley.console.route import AnyRoute, ConsoleRoute
 from parley.console.said import SaidOrStr
 from parley.console.services import ConsoleServices
@@ -65,6 +66,7 @@ class ConfigVersionOut(Output):
 
     number: int
     author: str
+    author_name: str = ""
     at: datetime
     undone_to: int | None
     changes: tuple[ChangeOut, ...]
@@ -87,7 +89,8 @@ async def versions(
     live = services.configuration
     await live.refresh()
     kept = await live.versions.listed(PAGE + 1, params.after)
-    page = await asyncio.to_thread(lambda: tuple(_compared(kept)))
+    names = await names_of(viewer, services, (one.author for one in kept[:PAGE]))
+    page = await asyncio.to_thread(lambda: tuple(_compared(kept, names)))
     return ConfigVersionsOut(
         newest=live.number,
         may_change=viewer.is_owner,
@@ -121,7 +124,7 @@ async def restore(
     return await done(viewer, services, made)
 
 
-def _compared(kept: list[ConfigVersion]) -> Iterator[ConfigVersionOut]:
+def _compared(kept: list[ConfigVersion], names: Mapping[str, str]) -> Iterator[ConfigVersionOut]:
     for place, version in enumerate(kept[:PAGE]):
         before = _texts(kept[place + 1]) if place + 1 < len(kept) else {}
         after = _texts(version)
@@ -129,6 +132,7 @@ def _compared(kept: list[ConfigVersion]) -> Iterator[ConfigVersionOut]:
         yield ConfigVersionOut(
             number=version.number,
             author=version.author,
+            author_name=names.get(version.author, ""),
             at=version.at,
             undone_to=None if version.origin == version.number else version.origin,
             changes=tuple(

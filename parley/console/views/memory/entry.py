@@ -1,6 +1,6 @@
 """One memory: its origin, its earlier and later versions, and what can be done with it."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints
@@ -18,9 +18,10 @@ from gateway.text import (
 )
 from memory.commands.memories import kept
 from memory.model.outcome import Outcome, WriteResult
-from memory.model.record import MAX_ARGUMENT, UNDO_FOR, Kind, Record, SourceType, draft_of
+from memory.model.record import MAX_ARGUMENT, UNDO_FOR, Kind, Record, Scope, SourceType, draft_of
 from memory.model.scope import may_change
 from memory.service.handle import MemoryHandle
+from parley.console.names import names_of
 from parley.console.route import AnyRoute, ConsoleRoute, ItemParams, RefusedWithResult
 from parley.console.said import Said
 from parley.console.services import ConsoleServices
@@ -70,15 +71,26 @@ class EditMemoryForm(EntryForm):
     kind: Literal["", "preference", "instruction", "correction", "decision", "fact", "context"] = ""
 
 
+class ApprovalOut(Output):
+    """The decision that stored a memory. `by` is the account that decided, given to operators and
+    of one's own; `name` is its name. `at` is None if no decision is recorded."""
+
+    at: datetime | None = None
+    by: str = ""
+    name: str = ""
+
+
 class MemoryPageOut(Output):
     """A memory with its versions. `undo` says what can be taken back: a "replacement" of an earlier
     text, or the "notes" that the assistant made in one turn. `said` is the outcome of an action,
     `problem` and `text` are those of a refused one; `waits`: the new text waits for a decision.
-    `entry` is None after it was taken back."""
+    `approval` is None for a memory that nobody had to approve. `entry` is None after it was taken
+    back."""
 
     entry: ShownMemoryOut | None
     earlier: tuple[ShownMemoryOut, ...] = Field(default=(), max_length=MAX_CHAIN)
     later: tuple[ShownMemoryOut, ...] = Field(default=(), max_length=MAX_CHAIN)
+    approval: ApprovalOut | None = None
     derived_from: int = 0
     may_edit: bool = False
     may_confirm: bool = False
@@ -197,6 +209,7 @@ async def _shown(
         entry=memory_out(viewer, handle, record, whole(record), now),
         earlier=shown(viewer, services, handle, older),
         later=shown(viewer, services, handle, newer),
+        approval=await _approval(viewer, services, handle, record),
         derived_from=len(record.derived_from),
         may_edit=may_edit,
         may_confirm=may_edit and not explicit,
@@ -207,6 +220,20 @@ async def _shown(
         text=text,
         waits=waits,
     )
+
+
+async def _approval(
+    viewer: Viewer, services: ConsoleServices, handle: MemoryHandle, record: Record
+) -> ApprovalOut | None:
+    """Return who approved a memory, for people who may see the decision."""
+    item = await handle.review.approval(record)
+    if item is None:
+        return ApprovalOut() if viewer.is_operator and record.scope is not Scope.USER else None
+    by = item.decided_by
+    if not viewer.is_operator and by not in handle.access.persons:
+        by = ""
+    names = await names_of(viewer, services, (by,))
+    return ApprovalOut(at=item.decided_at, by=by, name=names.get(by, ""))
 
 
 def _may_edit(viewer: Viewer, handle: MemoryHandle, record: Record) -> bool:

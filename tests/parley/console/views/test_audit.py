@@ -1,6 +1,7 @@
 """The audit log for each kind of person, its filters and pages, and its verification, on both
 databases."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from memory.stores.audit import SqlAuditLog
 from parley.console.views.audit import PAGE
 from parley.security.keys import audit_key
 from tests.parley.console.kit import OPERATOR, OTHER, OWNER, PERSON, Console, Sections, person_named
+from tests.parley.console.talk import Talk, direct
 from tests.support.waiting import eventually
 
 ADA, EVE, OLGA = map(person_named, (PERSON, OTHER, OPERATOR))
@@ -87,6 +89,22 @@ async def test_operators_see_their_tenant_and_others_what_concerns_them(console:
     page = await (await console.visitor(OPERATOR)).get("/audit")
     assert HOSTILE not in page.text
     assert "alert(1)" in page.text
+
+
+@pytest.mark.usefixtures("noted")
+async def test_changes_of_the_configuration_are_found_and_their_details_are_words(
+    console: Console,
+) -> None:
+    await Talk(console.app)(direct(OTHER), OTHER, "Hello?")
+    await note(console, OLGA, "console", what="configuration_changed", keys="assistant.name")
+    page = (await (await console.visitor(OWNER)).get("/audit?action=configuration_changed")).text
+    assert page.count('<tr><th scope="row">') == 1
+    assert re.search(r"<small>keys</small>.*assistant.name", page)
+    assert '<option value="configuration_changed" selected>configuration changed<' in page
+    await note(console, OLGA, "console", what="glass_broken", of=EVE)
+    every = (await (await console.visitor(OWNER)).get("/audit?action=console")).text
+    assert "private texts opened" in every
+    assert re.search(r"<small>about</small>\s*<a [^>]+><bdi[^>]*>Eve</bdi>", every)
 
 
 @pytest.mark.usefixtures("noted")

@@ -1,6 +1,7 @@
 """The overview without a store that can be read, and the links from its figures."""
 
 import re
+from datetime import timedelta
 from html import unescape
 
 import pytest
@@ -40,13 +41,19 @@ async def test_figures_that_are_read_are_shown(console: Console) -> None:
 
 
 async def test_errors_and_refusals_lead_to_their_conversations(console: Console) -> None:
-    talk = Talk(console.app, SystemClock().now())
+    talk = Talk(console.app, SystemClock().now() - timedelta(days=2))
+    earlier = await talk(direct("eve"), "eve", "w", outcome="failed")
+    talk.begin = SystemClock().now()
     await talk(direct(PERSON), PERSON, "x", outcome="failed")
     await talk(direct(PERSON), PERSON, "y", outcome="refused:limits")
     await talk(direct(PERSON), PERSON, "z")
     owner = await console.visitor(OWNER)
     page = await owner.get("/overview")
-    links = re.findall(r'href="/console(/conversations\?outcome=(\w+))"', page.text)
+    links = re.findall(
+        r'href="/console(/conversations\?outcome=(\w+)&amp;since=[0-9-]{10})"', page.text
+    )
     assert [outcome for _, outcome in links] == ["failed", "refused"]
     for path, _ in links:
-        assert "/console/conversations/00" in (await owner.get(path)).text, path
+        listed = (await owner.get(unescape(path))).text
+        assert "/console/conversations/00" in listed, path
+        assert f"/console/conversations/{earlier}" not in listed, path

@@ -1,5 +1,6 @@
 """Changes of the configuration: checked, stored, applied, undone, recorded, and never a lockout."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from gateway.turn.services import CurrentPolicies
 from parley.config.overrides import Overlaid
 from parley.console.views.configuration.page import OWN_ACCESS
 from parley.wiring.live_configuration import LiveConfiguration
-from tests.parley.console.kit import Console, console_in, console_settings
+from tests.parley.console.kit import OWNER, Console, console_in, console_settings
+from tests.parley.console.talk import Talk, direct
 from tests.parley.console.views.configuration.kit import change, listed, told, value_of
 from tests.parley.http.api.kit import postgres_settings_in
 from tests.support.servers import PostgresServer
@@ -288,3 +290,12 @@ async def test_the_export_is_a_configuration_without_secrets(tmp_path: Path) -> 
         assert "# Left out, because it is or may hold a secret: model.api_key" in file.text
         for page in (file, await oona.get("/configuration?show=all")):
             assert "sk-hidden" not in page.text
+
+
+async def test_the_last_change_names_its_person(console: Console) -> None:
+    await Talk(console.app)(direct(OWNER), OWNER, "Hello?")
+    owner = await console.visitor(OWNER)
+    await change(owner, "assistant.name", "Ada", 0)
+    named = r"by\s*<a [^>]+><bdi[^>]*>Oona</bdi></a> <small class=\"id\"><bdi[^>]*>web:main:oona<"
+    for path in ("/configuration", "/configuration/versions"):
+        assert re.search(named, (await owner.get(path)).text), path

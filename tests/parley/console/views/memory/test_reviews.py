@@ -3,8 +3,9 @@
 import re
 
 from memory.model.record import Draft, Kind, Scope
-from tests.parley.console.kit import Console
-from tests.parley.console.views.memory.kit import in_project, waiting
+from tests.parley.console.kit import Console, Page, Visitor
+from tests.parley.console.talk import Talk, direct
+from tests.parley.console.views.memory.kit import in_project, shared, waiting
 from tests.parley.http.api.kit import PROJECT
 
 
@@ -97,3 +98,28 @@ async def test_a_decision_keeps_the_operator_who_erased_their_account(console: C
     await olga.post("/memory/data/erase", {"confirm": "erase everything"})
     after = (await oona.get(shown)).text
     assert "web:main:olga" in after
+
+
+async def test_a_memory_says_who_approved_it_or_that_nobody_is_recorded(
+    either_console: Console,
+) -> None:
+    ada = await in_project(either_console, "ada")
+    result = await ada.write.remember(Draft("We sell tea.", Kind.DECISION, scope=Scope.PROJECT))
+    stored = await shared(either_console, "We open on Monday.")
+    await Talk(either_console.app)(direct("olga"), "olga", "Hello?")
+    olga, oona = [await either_console.visitor(name) for name in ("olga", "oona")]
+    done = await olga.post(f"/memory/reviews/{result.review_id}/approve", {"project": PROJECT})
+    found = re.search(r"entries/(mem-[0-9a-f-]+)", (await _listed(olga, "tea")).text)
+    assert found is not None, done.text
+    one = f"/memory/entries/{found[1]}?project={PROJECT}"
+    assert re.search(r"<dt>Approved by</dt><dd>you, <time", (await olga.get(one)).text)
+    by_name = r"Approved by</dt><dd>\s*<a [^>]+><bdi[^>]*>Olga</bdi></a>.*olga</bdi>"
+    assert re.search(by_name, (await oona.get(one)).text)
+    member = await either_console.visitor("ada")
+    assert "olga" not in (await member.get(one)).text
+    none = (await oona.get(f"/memory/entries/{stored}?project={PROJECT}")).text
+    assert "<dt>Approved by</dt><dd>no decision is recorded</dd>" in none
+
+
+async def _listed(visitor: Visitor, word: str) -> Page:
+    return await visitor.get(f"/memory/entries?of=project&project={PROJECT}&q={word}")
