@@ -85,7 +85,7 @@ def marks(messages: list[Shown]) -> list[int]:
 
 def is_note(message: Shown) -> bool:
     """Return True for the note that announces a possible repetition."""
-    return message.text == REPEAT_NOTE.text
+    return message.text == REPEAT_NOTE.english
 
 
 def write_configuration(

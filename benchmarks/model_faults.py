@@ -42,7 +42,7 @@ RETRY_SECONDS: Final = {True: 25.0, False: 5.0}
 """The time for which a turn calls failing models again, with another model and without."""
 FOREVER: Final = 10**9
 END: Final = "That is all."
-BROKEN_TEXT: Final = BROKEN.strip("_")
+BROKEN_TEXT: Final = BROKEN.english.strip("_")
 
 Service = AnthropicSimulator | OpenAISimulator
 SERVICES: Final[Mapping[str, Callable[[], Service]]] = {
@@ -142,7 +142,7 @@ def _kind(messages: list[Shown]) -> str:
     if len(messages) != 1:
         return "wrong"
     (text,) = [message.text for message in messages]
-    if text.startswith(UNAVAILABLE):
+    if text.startswith(UNAVAILABLE.english):
         return "sentence"
     if not text.startswith("This answers n"):
         return "wrong"

@@ -550,7 +550,7 @@ class App:
             windows=self.windows,
             toolbox=self._toolbox,
             connected=connected,
-            deliverer=self._deliverer(connected, observer),
+            deliverer=self._deliverer(connected, observer, extensions),
             loop_guard=BotLoopGuard(),
             extensions=extensions,
             commands=(*COMMANDS, *approvals, *more_commands.specs),
@@ -578,7 +578,9 @@ class App:
             disclosure=Disclosure(self.storage.first_contacts, self._clock),
         )
 
-    def _deliverer(self, connected: Accounts, observer: Observer) -> Deliverer:
+    def _deliverer(
+        self, connected: Accounts, observer: Observer, extensions: ExtensionRegistry
+    ) -> Deliverer:
         settings = self.settings
         senders = {
             key: AccountSender(
@@ -602,6 +604,7 @@ class App:
             has_all=shared.sends.has_passed_on if shared and sends else lambda _: True,
             guard=self.guard,
             note_sent=self.storage.stores.conversations.note_sent,
+            language_of=ReaderLanguages(self._readers, self.policies, extensions).of_send,
         )
 
 

@@ -29,6 +29,7 @@ class SlackAdapter(AccountAdapter[SlackSettings], Sender):
     _connection: SocketConnection | WebhookConnection | None = None
     _team_id = ""
     _threads: SlackThreads | None = None
+    _directory: SlackDirectory | None = None
 
     async def _open(self, sink: EventSink) -> None:
         settings = self._settings
@@ -38,6 +39,7 @@ class SlackAdapter(AccountAdapter[SlackSettings], Sender):
         me = await self._sign_in(client)
         self._team_id = me.team_id
         directory = SlackDirectory(client.web, self._context.clock.monotonic, me.team_id)
+        self._directory = directory
         self._threads = SlackThreads(client, directory, me, self._context.assistant_name)
         self._receiver = receiver = SlackReceiver(me, self._context, sink, directory)
         if settings.mode == "socket":
@@ -86,8 +88,9 @@ class SlackAdapter(AccountAdapter[SlackSettings], Sender):
         """Show "is writing" in a thread of the agent view; Slack has no such sign elsewhere. Raises
         a `DeliveryError`."""
         self._connected()
-        if self._settings.agent_view and streams(place):
-            await self.show_status(place)
+        if self._directory is not None and self._settings.agent_view and streams(place):
+            reader = await self._directory.reader_of(place.channel_id)
+            await self.show_status(place, await self._context.language_of(place, reader, ""))
 
     def live_style(self, place: Place) -> LiveStyle:
         """A stream in the threads of direct messages, elsewhere a message that is updated."""

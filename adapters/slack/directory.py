@@ -75,6 +75,7 @@ class SlackDirectory:
         self._older: ExpiringCache[UserInfo] = ExpiringCache(monotonic)
         """The last answer about a person, for the time in which Slack does not answer."""
         self._own_direct: ExpiringCache[bool] = ExpiringCache(monotonic)
+        self._reader: ExpiringCache[str] = ExpiringCache(monotonic)
         self._shared: ExpiringCache[bool] = ExpiringCache(monotonic)
         self.names: dict[str, str] = {}
         """The display names known so far."""
@@ -148,6 +149,19 @@ class SlackDirectory:
         own = about.get("is_im") is True and identifier(about, "user") == user
         self._own_direct.put(channel, own, KEEP_SECONDS)
         return own
+
+    async def reader_of(self, channel: str) -> str:
+        """The person of a direct channel; empty if Slack does not tell it now."""
+        known = self._reader.get(channel)
+        if known is not None:
+            return known
+        try:
+            async with asyncio.timeout(LOOKUP_SECONDS):
+                user = identifier(await self._channel(channel), "user")
+        except (SlackApiError, *UNREACHABLE):
+            user = ""
+        self._reader.put(channel, user, KEEP_SECONDS if user else KEEP_FAILURE_SECONDS)
+        return user
 
     async def described(self, files: tuple[Attachment, ...]) -> tuple[Attachment, ...]:
         """The files with name and kind. In a channel that is shared with another company, a message

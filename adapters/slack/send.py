@@ -20,12 +20,13 @@ from gateway.errors import FormatRejected, Permanent
 from gateway.message import Button, Outbound, Part, Place, Receipt
 from gateway.people import Audience
 from gateway.ports import LiveView
+from gateway.text import Language, label
 
 MAX_ANSWER: Final = 65_536
 """Bytes of the answer of a response address."""
 MAX_APPENDED: Final = 12_000
 """Characters of `markdown_text` in one call (docs.slack.dev, chat.appendStream)."""
-WRITING: Final = "is writing…"
+WRITING: Final = label("is writing…")
 """Slack puts the app's name before it, and removes it with the answer or after two minutes."""
 
 _MAX_BLOCKS: Final = 50
@@ -109,11 +110,12 @@ class Sender(ABC):
                 channel=channel, timestamp=message_id, name=name
             )
 
-    async def show_status(self, place: Place) -> None:
+    async def show_status(self, place: Place, language: Language) -> None:
         """Show below a thread that the app is writing. Raises a `DeliveryError`."""
+        status = language.shown(WRITING)
         with delivery_errors(sends=False):
             await self._connected().web.assistant_threads_setStatus(
-                channel_id=place.channel_id, thread_ts=place.thread_id, status=WRITING
+                channel_id=place.channel_id, thread_ts=place.thread_id, status=status
             )
 
     # --- live answers ---------------------------------------------------------------------------

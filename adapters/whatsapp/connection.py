@@ -86,7 +86,11 @@ class WhatsAppAdapter(AccountAdapter[WhatsAppSettings]):
     async def _free_form(self, outbound: Outbound) -> Body:
         file = outbound.file
         if file is None:
-            return send.free_form(outbound)
+            if not outbound.buttons:
+                return send.free_form(outbound)
+            reader = outbound.place.channel_id
+            language = await self._context.language_of(outbound.place, reader, "")
+            return send.free_form(outbound, language)
         kind, mime = send.upload_type(file)
         upload = self._graph.upload(file_name(file.name), mime, file.data)
         media_id = await self._checked(upload, repeatable=True)

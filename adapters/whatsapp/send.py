@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 from adapters.whatsapp.service_window import WhatsAppTemplate, filled
 from gateway.errors import Permanent, WindowClosed
 from gateway.message import Button, Outbound, OutboundFile, Part
+from gateway.text import ENGLISH, Language, label
 
 Body: TypeAlias = dict[str, object]
 
@@ -22,7 +23,7 @@ BUTTON_BODY: Final = 1024
 ROW_TITLE: Final = 24
 ROW_DESCRIPTION: Final = 72
 LIST_BODY: Final = 4096
-LIST_BUTTON: Final = "Choose"
+LIST_BUTTON: Final = label("Choose")
 
 _MB: Final = 1024 * 1024
 MEDIA: Final[dict[str, tuple[str, int]]] = {
@@ -68,11 +69,12 @@ def message_to(address: str, reply_to: str = "") -> Body:
     return body
 
 
-def free_form(outbound: Outbound) -> Body:
-    """A message without a file, inside the 24-hour window. Raises `Permanent`."""
+def free_form(outbound: Outbound, language: Language = ENGLISH) -> Body:
+    """A message without a file, inside the 24-hour window, to a reader of this language. Raises
+    `Permanent`."""
     text = text_body(outbound.part) if outbound.part is not None else ""
     if outbound.buttons:
-        return choice_message(text, outbound.buttons)
+        return choice_message(text, outbound.buttons, language)
     if not text.strip():
         raise Permanent("WhatsApp: there is nothing to send")
     return text_message(text)
@@ -101,7 +103,7 @@ def text_message(text: str) -> Body:
     return {"type": "text", "text": {"body": text, "preview_url": False}}
 
 
-def choice_message(text: str, buttons: tuple[Button, ...]) -> Body:
+def choice_message(text: str, buttons: tuple[Button, ...], language: Language = ENGLISH) -> Body:
     """A text with choices. Raises `Permanent` for choices that WhatsApp cannot show."""
     if len(buttons) > MAX_ROWS:
         raise Permanent(f"WhatsApp: {len(buttons)} choices; a message has at most {MAX_ROWS}")
@@ -116,7 +118,10 @@ def choice_message(text: str, buttons: tuple[Button, ...]) -> Body:
         return _interactive("button", text, action)
     if len(text) > LIST_BODY:
         raise Permanent(f"WhatsApp: {len(text)} characters above choices; at most {LIST_BODY}")
-    action = {"button": LIST_BUTTON, "sections": [{"rows": [_row(b) for b in buttons]}]}
+    action = {
+        "button": language.shown(LIST_BUTTON),
+        "sections": [{"rows": [_row(b) for b in buttons]}],
+    }
     return _interactive("list", text, action)
 
 

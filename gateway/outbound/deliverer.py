@@ -18,7 +18,7 @@ from gateway.errors import (
     DeliveryError,
     WindowClosed,
 )
-from gateway.message import Outbound, Part, Place, Receipt
+from gateway.message import Outbound, Place, Receipt
 from gateway.observe.correlation import correlated
 from gateway.outbound.expiring_buttons import ExpiringButtons
 from gateway.outbound.live import final
@@ -27,8 +27,10 @@ from gateway.outbound.retry_decision import (
     LOST_NOTE,
     AccountSender,
     DeliveryRules,
+    ReaderLanguage,
     Repetitions,
     Send,
+    in_english,
     note,
     pause_after,
     reason_of,
@@ -39,6 +41,7 @@ from gateway.ports import Clock
 from gateway.ports.observer import CombinedObserver, Observer, SendAttempt
 from gateway.ports.queues import Outbox, OutboxEntry, message_key
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
+from gateway.text import Text
 
 T = TypeVar("T")
 WRITE_PAUSE = 5.0
@@ -75,10 +78,11 @@ class Deliverer:
         has_all: Callable[[tuple[str, str]], bool] = lambda _: True,
         guard: WorkGuard = UNGUARDED,
         note_sent: Callable[[Outbound, Receipt], Awaitable[None]] | None = None,
+        language_of: ReaderLanguage = in_english,
     ) -> None:
         """`external_source`: another process passes the sends to `take`; `submit` does nothing.
         `note_sent` keeps the id of a message with the answer that it is a part of, on platforms
-        where a reply gives nothing else.
+        where a reply gives nothing else. `language_of` is asked when a note is sent.
         `has_all` returns False while stored sends of a (platform, account) pair may still be on
         their way to `take`."""
         self._outbox = outbox
@@ -90,7 +94,8 @@ class Deliverer:
         self._clock = clock
         self.expiring = ExpiringButtons(outbox, self.submit, clock)
         self._rules = rules
-        self._repetitions = Repetitions(rules)
+        self._language_of = language_of
+        self._repetitions = Repetitions(rules, language_of)
         self._count = count
         self._observer = observer or CombinedObserver()
         self._chats: dict[tuple[str, str, str], deque[OutboxEntry]] = {}
@@ -368,10 +373,10 @@ class Deliverer:
             self._elsewhere.append(outbound.group)
             await self._send_note(sender, outbound, ELSEWHERE_NOTE)
 
-    async def _send_note(self, sender: AccountSender, of: Outbound, part: Part) -> None:
+    async def _send_note(self, sender: AccountSender, of: Outbound, said: Text) -> None:
         """Send a note about a send to the chat; one attempt."""
         try:
-            await sender.adapter.send(note(of, part))
+            await sender.adapter.send(note(of, said, await self._language_of(of)))
         except Exception as error:  # noqa: BLE001 - the answers matter more than this note
             log.warning("note_not_sent", platform=of.place.platform, error=error)
 

@@ -2,9 +2,10 @@
 that may have arrived."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final
+from typing import Final, TypeAlias
 
 import structlog
 from msgspec import Struct, field
@@ -22,15 +23,22 @@ from gateway.message import Outbound, Part
 from gateway.outbound.pacing import Pacer
 from gateway.people import Audience
 from gateway.ports import Capabilities, PlatformAdapter
+from gateway.text import ENGLISH, Language, Text, text
 
-_REPEAT = "(You may see the next message twice: the connection broke while I sent it.)"
-_LOST = "(A part of my answer could not be sent here.)"
-_ELSEWHERE = (
+REPEAT_NOTE: Final = text(
+    "(You may see the next message twice: the connection broke while I sent it.)"
+)
+LOST_NOTE: Final = text("(A part of my answer could not be sent here.)")
+ELSEWHERE_NOTE: Final = text(
     "(The topic of this question was closed or deleted meanwhile, so my answer follows here.)"
 )
-REPEAT_NOTE = Part(_REPEAT, _REPEAT)
-LOST_NOTE = Part(_LOST, _LOST)
-ELSEWHERE_NOTE = Part(_ELSEWHERE, _ELSEWHERE)
+ReaderLanguage: TypeAlias = Callable[[Outbound], Awaitable[Language]]
+"""Returns the language of the readers of a send, as it is now. Never raises."""
+
+
+async def in_english(_outbound: Outbound) -> Language:
+    """Return English, where nothing is known of people."""
+    return ENGLISH
 
 
 @dataclass(slots=True)
@@ -95,8 +103,10 @@ def readdressed(outbound: Outbound, error: AddressGone) -> Outbound | None:
     return replace(outbound, place=outside, reply_to_id="", replaces="")
 
 
-def note(outbound: Outbound, part: Part) -> Outbound:
+def note(outbound: Outbound, said: Text, language: Language) -> Outbound:
     """Return a note about a send to the same recipients, under a key of its own."""
+    words = language.shown(said)
+    part = Part(words, words)
     return replace(outbound, key=f"{outbound.key}~", part=part, file=None, buttons=())
 
 
@@ -137,8 +147,9 @@ def pause_after(tries: int) -> float:
 class Repetitions:
     """Decides about further attempts by the rules of an installation."""
 
-    def __init__(self, rules: DeliveryRules) -> None:
+    def __init__(self, rules: DeliveryRules, language_of: ReaderLanguage = in_english) -> None:
         self._rules = rules
+        self._language_of = language_of
 
     def bounded(self, seconds: float) -> float:
         """Return a pause that does not exceed the lifetime of an answer."""
@@ -203,8 +214,9 @@ class Repetitions:
         repetition for a new answer."""
         if send.announced:
             return True
+        language = await self._language_of(send.outbound)
         try:
-            await sender.adapter.send(note(send.outbound, REPEAT_NOTE))
+            await sender.adapter.send(note(send.outbound, REPEAT_NOTE, language))
         except (Transient, Ambiguous) as error:
             send.tries += 1
             send.notes += isinstance(error, Ambiguous) and not isinstance(error, PlatformFailed)

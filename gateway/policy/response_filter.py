@@ -10,13 +10,14 @@ from urllib.parse import unquote
 from msgspec import Struct
 
 from gateway.people import Audience
+from gateway.text import text
 from safety.decoding import visible
 from safety.patterns import AnyOf, Pattern, literal, some
 from safety.secret_detection.detect import KINDS
 from safety.secret_detection.http_headers import CONNECTION_STRING
 from safety.secret_detection.kinds import Level
 
-REPLACEMENT: Final = (
+REPLACEMENT: Final = text(
     "I found relevant information but it may contain sensitive data. "
     "Please ask in a private channel."
 )
@@ -77,8 +78,8 @@ _PATTERNS: Final[tuple[tuple[str, Pattern], ...]] = (
 
 
 class FilterDecision(Struct, frozen=True):
-    """The text that may be shown. `reason` is "not_public", "no_secret" or "secret_" and its
-    kind."""
+    """The text that may be shown: `REPLACEMENT` in English for a blocked one. `reason` is
+    "not_public", "no_secret" or "secret_" and its kind."""
 
     text: str
     reason: str
@@ -95,7 +96,7 @@ def filter_response(text: str, audience: Audience) -> FilterDecision:
         return FilterDecision(text, "not_public")
     kind = _first_secret(text)
     if kind:
-        return FilterDecision(REPLACEMENT, f"secret_{kind}", blocked=True)
+        return FilterDecision(REPLACEMENT.english, f"secret_{kind}", blocked=True)
     return FilterDecision(text, "no_secret")
 
 

@@ -46,10 +46,11 @@ async def generate(turn: TurnContext, services: Services) -> Decision:
                 services.clock,
                 live or UNSEEN,
                 lambda seconds: services.slots.without(services.clock.sleep(seconds), held),
+                turn.language_of(),
             ).run()
     model = request.model or services.assistant.default_model
     services.calibrations.learn(model, result.calibration)
-    turn.answer.text = result.text
+    turn.answer.text, turn.answer.closing = result.text, result.closing
     for use in result.calls:
         seconds = {"seconds": round(use.seconds, 3)}
         turn.note(Decision("tool", use.ok, use.name, use.note, data=seconds))
@@ -78,6 +79,7 @@ def live_answer(turn: TurnContext, services: Services) -> LiveAnswer | None:
         reply_handle=turn.asked.reply_handle,
         again=turn.attempt.again,
         lead=turn.language_of().shown(late.line) if late is not None else "",
+        language=turn.language_of(),
     )
     means = LiveDependencies(
         adapter=turn.connected.adapter,

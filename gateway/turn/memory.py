@@ -23,7 +23,7 @@ from gateway.policy.history_redaction import (
 )
 from gateway.ports.memory import REDACTION_NOTICE, Caller, ShownFooter
 from gateway.ports.prompt_blocks import KnowledgeItem, MissingPart
-from gateway.text import text
+from gateway.text import NO_TEXT, Text, text
 from gateway.turn.prompt import text_in_place
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
@@ -46,21 +46,21 @@ async def remember(turn: TurnContext, services: Services) -> Decision:
     if note and not reads_alone(turn):
         await turn.inputs.memory.tell_later(LATER[note])
     if turn.generation.result.failed:
-        turn.answer.footer = noted(turn.answer.footer, note)
+        turn.answer.footer = noted(turn.answer.footer, turn.asker.language.shown(note))
         return Decision("memory", True, "nothing_kept")
     used = [call.name for call in turn.generation.result.calls]
     # It covers the whole message; memory's notice covers a part of it.
     covered = (REDACTION_NOTICE,) if note == REMOVED else ()
     after = await turn.inputs.memory.finish(kept_answer(turn, services), used, covered)
-    turn.answer.footer = noted(after.shown(turn.asker.language), note)
+    turn.answer.footer = noted(after.shown(turn.asker.language), turn.asker.language.shown(note))
     return Decision("memory", True, "kept")
 
 
-def note_of(turn: TurnContext, services: Services) -> str:
+def note_of(turn: TurnContext, services: Services) -> Text:
     """Return the line for the person about secrets in their message; empty if they switched memory
     off, because nothing is stored then."""
     if turn.inputs.unkept:
-        return ""
+        return NO_TEXT
     shown = turn.asked.material
     return secret_note(kept_of(turn, services), shown, kept_material(turn, shown))
 
@@ -113,7 +113,7 @@ async def redact_aside(turn: TurnContext, services: Services) -> None:
     for piece in turn.asked.material:
         if len(piece.text) > DIRECT and piece.text not in turn.stored.texts:
             turn.stored.texts[piece.text] = await asyncio.to_thread(redact_for_history, piece.text)
-    answer = turn.answer.text
+    answer = stored_answer(turn)
     if len(answer) > DIRECT and answer not in turn.stored.texts:
         known = _known_secrets(turn, services)
         turn.stored.texts[answer] = await asyncio.to_thread(redact_for_history, answer, known)
@@ -139,9 +139,18 @@ def kept_material(turn: TurnContext, material: Sequence[Material]) -> tuple[Mate
     return tuple(replace(piece, text=turn.stored.texts[piece.text]) for piece in material)
 
 
+def stored_answer(turn: TurnContext) -> str:
+    """Return the answer with the program's sentence at its end in English, as `words_of_model`
+    finds it, whatever language people read."""
+    answer, said = turn.answer.text, turn.answer.closing
+    if not said:
+        return answer
+    return f"{answer.removesuffix(turn.language_of().shown(said))}{said.english}"
+
+
 def kept_answer(turn: TurnContext, services: Services) -> str:
     """Return the answer without secrets, and without a copy of an earlier possible secret."""
-    answer = turn.answer.text
+    answer = stored_answer(turn)
     kept = turn.stored.texts.get(answer)
     if kept is None:
         known = _known_secrets(turn, services)
@@ -179,10 +188,10 @@ def _remember(
     turn.stored.kept = kept
 
 
-REMOVED: Final = (
+REMOVED: Final = text(
     "_Your message contains what looks like a password or a key. I read it, but did not store it._"
 )
-LEFT_OUT: Final = (
+LEFT_OUT: Final = text(
     "_Your message contains what may be a key, so I did not store that part. To store it, send it"
     " to me with `/remember`._"
 )
@@ -193,13 +202,13 @@ _LEFT_OUT_LATER: Final = text(
     "In a group you wrote what may be a key, so I did not store that part. To store it, send it to"
     " me with /remember."
 )
-LATER: Final = {REMOVED: _REMOVED_LATER, LEFT_OUT: _LEFT_OUT_LATER}
+LATER: Final[Mapping[Text, Text]] = {REMOVED: _REMOVED_LATER, LEFT_OUT: _LEFT_OUT_LATER}
 """The same lines for a later direct message, apart from the message that they are about."""
 
 
 def secret_note(
     kept: RedactedMessages, shown: Sequence[Material], kept_shown: Sequence[Material]
-) -> str:
+) -> Text:
     """Return the line for this message, empty if all of it is stored. `shown` is the text of others
     in it, `kept_shown` the stored form of that text."""
     cut = any(
@@ -208,7 +217,7 @@ def secret_note(
     )
     if kept.secrets or cut:
         return REMOVED
-    return LEFT_OUT if kept.possible else ""
+    return LEFT_OUT if kept.possible else NO_TEXT
 
 
 def noted(footer: ShownFooter, note: str) -> ShownFooter:

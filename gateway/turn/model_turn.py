@@ -8,6 +8,7 @@ from msgspec import Struct, field
 
 from gateway.llm.calibration import Calibration
 from gateway.ports import ContentBlock, ModelMessage, Usage, Wait
+from gateway.text import NO_TEXT, Text, text, verbatim
 
 
 class AnswerView(Protocol):
@@ -146,6 +147,8 @@ class TurnResult(Struct, frozen=True):
     error: str = ""
     calibration: Calibration = field(default_factory=Calibration)
     """The ratio of tokens after this turn."""
+    closing: Text = NO_TEXT
+    """The sentence with which `text` ends, in the language of its readers; empty for none."""
 
     @property
     def failed(self) -> bool:
@@ -153,54 +156,56 @@ class TurnResult(Struct, frozen=True):
         return self.outcome in ("too_long", "unavailable", "refused", "empty")
 
 
-UNAVAILABLE: Final = "I can't reach my language model right now. Please try again in a few minutes."
-REFUSED: Final = (
+UNAVAILABLE: Final = text(
+    "I can't reach my language model right now. Please try again in a few minutes."
+)
+REFUSED: Final = text(
     "My language model does not accept this request. Please tell the operator, who can find the "
     "reason in the log."
 )
-TOO_LONG: Final = "That is too long for me to read at once. Please send a shorter message."
-BROKEN: Final = "_(The answer was interrupted here. Ask again if you need the rest.)_"
-LENGTH: Final = "_(The answer was cut at its length limit. Ask me to go on.)_"
-REASONING: Final = (
+TOO_LONG: Final = text("That is too long for me to read at once. Please send a shorter message.")
+BROKEN: Final = text("_(The answer was interrupted here. Ask again if you need the rest.)_")
+LENGTH: Final = text("_(The answer was cut at its length limit. Ask me to go on.)_")
+REASONING: Final = text(
     "My language model used up the length limit of an answer before it wrote one. Please ask for "
     "something smaller, or ask the operator to raise the limit (`model.max_tokens`)."
 )
-DECLINED: Final = "I can't help with that. You can ask in other words, or for something else."
-DECLINED_PART: Final = (
+DECLINED: Final = text("I can't help with that. You can ask in other words, or for something else.")
+DECLINED_PART: Final = text(
     "_(I stopped here, because I can't help with the rest. You can ask in other words.)_"
 )
-FILTERED: Final = (
+FILTERED: Final = text(
     "A content filter stopped the answer before its first word. Please ask in other words."
 )
-FILTERED_PART: Final = (
+FILTERED_PART: Final = text(
     "_(A content filter stopped the answer here. Ask in other words if you need the rest.)_"
 )
-NO_ANSWER: Final = "I have no answer to that. Please ask in other words."
+NO_ANSWER: Final = text("I have no answer to that. Please ask in other words.")
 """In place of an answer of which nothing can be shown."""
-EMPTY: Final = (
+EMPTY: Final = text(
     "My language model gave an empty answer, also when I asked it again. Please ask in other words."
 )
-TIME: Final = "This took too long, so I stopped. Please ask for something smaller."
-TIME_PART: Final = "_(I ran out of time here. Ask again if you need the rest.)_"
-ROUNDS: Final = (
+TIME: Final = text("This took too long, so I stopped. Please ask for something smaller.")
+TIME_PART: Final = text("_(I ran out of time here. Ask again if you need the rest.)_")
+ROUNDS: Final = text(
     "I stopped here, because this needed more steps than I may take. Please ask for a smaller part."
 )
-ROUNDS_PART: Final = (
+ROUNDS_PART: Final = text(
     "_(This needed more steps than I may take, so something may be missing. Ask me to go on.)_"
 )
-REPEATED: Final = (
+REPEATED: Final = text(
     "I stopped here, because I took the same steps again without a result. Please ask in other "
     "words, or for a smaller part."
 )
-REPEATED_PART: Final = (
+REPEATED_PART: Final = text(
     "_(I took the same steps again without a result, so something may be missing. Ask in other "
     "words if it is.)_"
 )
-TOKENS: Final = (
+TOKENS: Final = text(
     "I stopped here, because this was more text than I may read and write for one question. Please "
     "ask for a smaller part."
 )
-TOKENS_PART: Final = (
+TOKENS_PART: Final = text(
     "_(This was more text than I may read and write for one question, so something may be missing. "
     "Ask for a smaller part.)_"
 )
@@ -209,15 +214,15 @@ TOKENS_PART: Final = (
 class Sentences(Struct, frozen=True):
     """The sentences of one way to end: without text before it, and after some."""
 
-    alone: str
+    alone: Text
     """The sentence without text before it."""
-    after_text: str
+    after_text: Text
     """The sentence after some text."""
 
 
 SENTENCES: Final[Mapping[Outcome, Sentences]] = {
-    "answered": Sentences(EMPTY, ""),
-    "empty": Sentences(EMPTY, ""),
+    "answered": Sentences(EMPTY, NO_TEXT),
+    "empty": Sentences(EMPTY, NO_TEXT),
     "unavailable": Sentences(UNAVAILABLE, BROKEN),
     "refused": Sentences(REFUSED, BROKEN),
     "too_long": Sentences(TOO_LONG, BROKEN),
@@ -233,12 +238,15 @@ SENTENCES: Final[Mapping[Outcome, Sentences]] = {
     "tokens": Sentences(TOKENS, TOKENS_PART),
 }
 _WITH_REFERENCE: Final = frozenset({"unavailable", "refused", "broken", "reasoning", "empty"})
+WITH_REFERENCE: Final = text("{sentence} (Reference for the operator: {reference})")
 
 
-def closing(outcome: Outcome, has_text: bool, reference: str = "") -> str:
-    """Return the sentence at the end of a turn, "" if the model's own words are enough."""
+def closing(outcome: Outcome, has_text: bool, reference: str = "") -> Text:
+    """Return the sentence at the end of a turn, an empty text if the model's own words are
+    enough."""
     sentences = SENTENCES[outcome]
-    sentence = sentences.after_text if has_text else sentences.alone
-    if sentence and not has_text and reference and outcome in _WITH_REFERENCE:
-        return f"{sentence} (Reference for the operator: {reference})"
-    return sentence
+    if has_text:
+        return sentences.after_text
+    if sentences.alone and reference and outcome in _WITH_REFERENCE:
+        return WITH_REFERENCE.of(sentence=sentences.alone, reference=verbatim(reference))
+    return sentences.alone

@@ -14,9 +14,9 @@ from gateway.outbound.live.answer import BROKEN, HELD, STOPPED
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.policy.persona import FIRST_CONTACT
-from gateway.policy.response_filter import FilterDecision, filter_response
+from gateway.policy.response_filter import REPLACEMENT, FilterDecision, filter_response
 from gateway.render import address, render_off_loop, with_commands
-from gateway.text import Text, label, text, verbatim
+from gateway.text import Language, Text, label, text, verbatim
 from gateway.turn import confirmations
 from gateway.turn.audit import audit
 from gateway.turn.confirmations import PendingConfirmation
@@ -38,7 +38,9 @@ OUTDATED: Final = text(
     "_(This answer is to your message before you edited it. Ask me again if you want an answer to "
     "the new text.)_"
 )
-LEFT_OUT = "_(The rest of this answer is too long to be sent. Ask me for it in smaller parts.)_"
+LEFT_OUT: Final = text(
+    "_(The rest of this answer is too long to be sent. Ask me for it in smaller parts.)_"
+)
 
 
 async def render_answer(turn: TurnContext, services: Services) -> Decision:
@@ -48,10 +50,11 @@ async def render_answer(turn: TurnContext, services: Services) -> Decision:
     # An answer of markup only renders to nothing; a missing answer would look like a failure.
     shown, late = turn.language_of().shown, turn.attempt.late
     lead = f"{shown(late.line)}\n\n" if late is not None else ""
-    parts = await render_off_loop(turn.answer.text or NO_ANSWER, renderer)
+    no_answer = shown(NO_ANSWER)
+    parts = await render_off_loop(turn.answer.text or no_answer, renderer)
     if lead or not parts:
-        answer = turn.answer.text if parts else NO_ANSWER
-        parts = await render_off_loop(f"{lead}{answer or NO_ANSWER}", renderer)
+        answer = turn.answer.text if parts else no_answer
+        parts = await render_off_loop(f"{lead}{answer or no_answer}", renderer)
     if await says_forgetful(turn):
         turn.answer.beneath = with_line(turn.answer.beneath, shown(WITHOUT_MEMORY))
     if turn.attempt.outdated:
@@ -60,11 +63,11 @@ async def render_answer(turn: TurnContext, services: Services) -> Decision:
         turn.answer.beneath = with_line(turn.answer.beneath, shown(A_PROGRAM))
     beneath = await screened_beneath(turn, turn.answer.text, beneath_answer(turn), services)
     if beneath.markdown:
-        noted = f"{lead}{turn.answer.text or NO_ANSWER}\n\n{beneath.markdown}"
+        noted = f"{lead}{turn.answer.text or no_answer}\n\n{beneath.markdown}"
         parts = await render_off_loop(noted, renderer)
     detail = f"{len(parts)} part{'s' * (len(parts) != 1)}"
     if len(parts) > MAX_PARTS:
-        parts = [*parts[: MAX_PARTS - 1], *await render_off_loop(LEFT_OUT, renderer)]
+        parts = [*parts[: MAX_PARTS - 1], *await render_off_loop(shown(LEFT_OUT), renderer)]
         detail = f"the first {MAX_PARTS - 1} of {detail}"
     turn.outbound = address(
         turn.id,
@@ -199,7 +202,8 @@ async def filter_answer(turn: TurnContext, services: Services) -> Decision:
     decision = Decision("response_filter", True, filtered.reason)
     if filtered.blocked:
         await audit("answer_withheld", turn, services, decision)
-    turn.answer.text = filtered.text
+        turn.answer.closing = REPLACEMENT
+        turn.answer.text = turn.language_of().shown(REPLACEMENT)
     return decision
 
 
@@ -215,12 +219,12 @@ async def _filtered(turn: TurnContext, markdown: str) -> FilterDecision:
     return seen if seen.blocked else filtered
 
 
-def screened(reply: ShownReply, audience: Audience) -> tuple[ShownReply, str]:
-    """Return the reply as this audience may read it, and the reason for the first withheld part,
-    empty if there is none. A reply without text has no buttons."""
+def screened(reply: ShownReply, audience: Audience, language: Language) -> tuple[ShownReply, str]:
+    """Return the reply as this audience may read it in its language, and the reason for the first
+    withheld part, empty if there is none. A reply without text has no buttons."""
     filtered = filter_response(reply.markdown, audience)
     if filtered.blocked:
-        return replace(reply, markdown=filtered.text, buttons=()), filtered.reason
+        return replace(reply, markdown=language.shown(REPLACEMENT), buttons=()), filtered.reason
     buttons, reason = screened_buttons(reply.buttons, audience)
     return (replace(reply, buttons=buttons) if reason else reply), reason
 
@@ -241,9 +245,11 @@ def screened_buttons(
 
 async def screened_reply(turn: TurnContext, reply: ShownReply, services: Services) -> ShownReply:
     """Return the reply of a command for its audience; a withheld part is audited."""
-    shown, reason = screened(reply, turn.place.audience)
+    language = turn.language_of(alone=bool(reply.private_to))
+    shown, reason = screened(reply, turn.place.audience, language)
     if not reason and (seen := await _filtered(turn, shown.markdown)).blocked:
-        shown, reason = replace(reply, markdown=seen.text, buttons=()), seen.reason
+        shown = replace(reply, markdown=language.shown(REPLACEMENT), buttons=())
+        reason = seen.reason
     await note_withheld(turn, reason, services)
     return shown
 
@@ -256,7 +262,7 @@ async def screened_beneath(
     if beneath is NOTHING_SHOWN:
         return beneath
     audience = turn.place.audience
-    shown, reason = screened(beneath, audience)
+    shown, reason = screened(beneath, audience, turn.language_of())
     if not reason:
         whole = f"{answer}\n\n{shown.markdown}" if shown.markdown else ""
         filtered = await _filtered(turn, whole)
@@ -285,12 +291,14 @@ _ALONE: Final = frozenset({"I can't help with that.", "Stopped."})
 The first one is of earlier versions."""
 _REFERENCE: Final = re.compile(r" \(Reference for the operator: [^()]{1,200}\)\Z")
 _CLOSINGS: Final = {
-    closing(outcome, has_text) for outcome in get_args(Outcome) for has_text in (True, False)
+    closing(outcome, has_text).english
+    for outcome in get_args(Outcome)
+    for has_text in (True, False)
 }
+_NOTICES: Final = (NO_ANSWER, BROKEN, HELD, STOPPED, LEFT_OUT, WITHOUT_MEMORY)
 _NOTES: Final = tuple(
     sorted(
-        {*_CLOSINGS, NO_ANSWER, BROKEN, HELD, STOPPED, LEFT_OUT, WITHOUT_MEMORY.msgid}
-        - {"", *_ALONE},
+        {*_CLOSINGS, *(one.english for one in _NOTICES)} - {"", *_ALONE},
         key=len,
         reverse=True,
     )

@@ -143,7 +143,9 @@ def _superseding(turn: TurnContext) -> tuple[Outbound, ...]:
 def _repeat_note(turn: TurnContext) -> Outbound | None:
     """Return the note above an answer that may have been sent before."""
     first = turn.outbound[0] if turn.outbound else None
-    return None if first is None or first.is_empty else announced(first, turn.id)
+    return (
+        None if first is None or first.is_empty else announced(first, turn.id, turn.language_of())
+    )
 
 
 async def _delete_replaced(turn: TurnContext, services: Services) -> None:

@@ -30,6 +30,7 @@ from gateway.ports import (
     Working,
 )
 from gateway.ports.model import LONG_REQUEST
+from gateway.text import ENGLISH, Language
 from gateway.turn.model_attempts import RETRIES, Fitted, Pause, Retrying, fit, smaller_room
 from gateway.turn.model_turn import (
     UNSEEN,
@@ -59,8 +60,8 @@ class ToolLoop:
 
     If the model does not answer, it is called again for `request.limits.retry_seconds`; `pause`
     waits between two attempts, by default with the clock. `view` receives the answer while it is
-    written; an interrupted call is repeated if it allows that. `_own` are the turn's messages so
-    far, the person's first.
+    written; an interrupted call is repeated if it allows that. `language` is that of its readers.
+    `_own` are the turn's messages so far, the person's first.
     """
 
     request: TurnRequest
@@ -69,6 +70,7 @@ class ToolLoop:
     clock: Clock
     view: AnswerView = UNSEEN
     pause: Pause | None = None
+    language: Language = ENGLISH
     _times_taken_back: int = 0
     _retrying: Retrying = field(init=False)
     _offered: dict[str, ToolSpec] = field(default_factory=dict)
@@ -161,7 +163,7 @@ class ToolLoop:
         messages = self._messages()
         if sentence:
             self._call_pieces = []
-            await self._say(sentence)
+            await self._say(self.language.shown(sentence))
         return TurnResult(
             text="".join(self._pieces),
             outcome=outcome,
@@ -173,6 +175,7 @@ class ToolLoop:
             notes=tuple(self._notes),
             error=self._error,
             calibration=self._calibration,
+            closing=sentence,
         )
 
     # --- asking ---------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ from gateway.ports.prompt_blocks import (
 )
 from gateway.ports.traces import NO_CONVERSATION, Duration, Trace, ring_slot
 from gateway.ports.unit_of_work import CompletedTurn
-from gateway.text import ENGLISH, Language
+from gateway.text import ENGLISH, NO_TEXT, Language, Text
 from gateway.turn.context.history import NO_HISTORY, LoadedHistory
 from gateway.turn.context.task import TaskTool
 from gateway.turn.metering import Meter
@@ -226,6 +226,8 @@ class WrittenAnswer:
     """
 
     text: str = ""
+    closing: Text = NO_TEXT
+    """The sentence of the program with which `text` ends, or which it is; empty for none."""
     footer: ShownFooter = NOTHING_BENEATH
     beneath: ShownReply = NOTHING_SHOWN
 

@@ -3,15 +3,16 @@
 from db.errors import StoreUnavailable
 from gateway.errors import TenantUnknown
 from gateway.extensions import ExtensionRegistry
-from gateway.message import Place
-from gateway.people import PersonId
+from gateway.message import Outbound, Place
+from gateway.people import Audience, PersonId, identity_of
 from gateway.text import Language
-from gateway.turn.readers import Readers
+from gateway.turn.readers import Readers, place_language
 from gateway.turn.services import CurrentPolicies
 
 
 class ReaderLanguages:
-    """Finds the language of a reader: the one they chose, or the one that their browser tells."""
+    """Finds the language of a reader: the one they chose, or the one that their browser tells.
+    Its methods never raise."""
 
     def __init__(
         self, readers: Readers, policies: CurrentPolicies, extensions: ExtensionRegistry
@@ -30,3 +31,13 @@ class ReaderLanguages:
             return await self._readers.language(languages, tenant, str(who), place, liked)
         except (StoreUnavailable, TenantUnknown):
             return languages.named(liked or languages.default)
+
+    async def of_send(self, outbound: Outbound) -> Language:
+        """Return the language of the readers of a send: that of its person where they read it
+        alone, or where nothing is set for the place."""
+        languages, place = self._policies.value.languages, outbound.place
+        of_place = place_language(languages, place)
+        alone = place.audience is Audience.DIRECT or bool(outbound.private_to)
+        if not outbound.person or (of_place and not alone):
+            return await languages.loaded(of_place or languages.default)
+        return await self(place, identity_of(outbound.person).id, "")

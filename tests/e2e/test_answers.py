@@ -67,7 +67,7 @@ async def test_a_secret_is_withheld_in_public_and_answered_in_private(lab: Lab) 
     await lab.platform.say(ada, direct, question)
     assert SECRET in (await lab.answer(direct)).text
     await lab.platform.say(ada, room, question, mention=True)
-    assert (await lab.answer(room)).text == REPLACEMENT
+    assert (await lab.answer(room)).text == REPLACEMENT.english
     closed = lab.platform.room("staff", "private")
     await lab.platform.say(ada, closed, question, mention=True)
     assert SECRET in (await lab.answer(closed)).text

@@ -69,7 +69,7 @@ async def test_an_answer_that_waited_in_redis_alone_is_reported_as_unknown(
 
 def _answers(shown: Sequence[Shown]) -> list[Shown]:
     """The answers without the note that stands above one whose send began before the loss."""
-    return [one for one in shown if one.text != REPEAT_NOTE.text]
+    return [one for one in shown if one.text != REPEAT_NOTE.english]
 
 
 async def emptied(url: str) -> None:

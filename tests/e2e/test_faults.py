@@ -51,7 +51,7 @@ async def test_a_server_error_is_retried(lab: Lab) -> None:
     *notes, answer = [message.text for message in await lab.quiet(room)]
     assert "No language model" in answer
     unknown = lab.platform.platform in ("slack", "telegram")
-    assert notes == ([REPEAT_NOTE.text] if unknown else [])
+    assert notes == ([REPEAT_NOTE.english] if unknown else [])
 
 
 async def test_a_connection_that_breaks_before_the_send_loses_nothing(lab: Lab) -> None:
@@ -78,7 +78,7 @@ async def test_an_answer_with_a_lost_receipt_is_repeated_with_a_note(
     if lab.platform.platform == "discord":
         assert texts == answers[:1]
     else:
-        assert texts == [answers[0], REPEAT_NOTE.text, answers[0]]
+        assert texts == [answers[0], REPEAT_NOTE.english, answers[0]]
 
 
 async def test_the_parts_of_a_long_answer_keep_their_order_through_faults(lab: Lab) -> None:
@@ -119,7 +119,7 @@ async def test_refusals_and_cut_connections_lose_no_answer_and_no_formatting(
             reply = await lab.answers(lab.platform.direct(person), len(questions), timeout=40)
             await lab.idle(40)
             reply = by_bot(lab.platform.shown(lab.platform.direct(person)))
-            answers = [m for m in reply if m.text != REPEAT_NOTE.text]
+            answers = [m for m in reply if m.text != REPEAT_NOTE.english]
             assert list(dict.fromkeys(m.text for m in answers)) == [
                 f"{a} is noted" for a in questions
             ]

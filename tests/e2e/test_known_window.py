@@ -133,5 +133,5 @@ async def test_a_question_that_is_refused_alone_is_not_repeated(tmp_path: Path) 
     async with parley(tmp_path, refuses) as (lab, model):
         (answer,) = await conversation(lab, 1)
 
-    assert answer.startswith(model_turn.REFUSED[:30])
+    assert answer.startswith(model_turn.REFUSED.english[:30])
     assert 1 <= len(model.statuses) <= 3  # without its history, and without other parts

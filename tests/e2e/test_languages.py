@@ -32,6 +32,21 @@ async def test_the_app_of_a_person_tells_their_language(variant: str, tmp_path: 
         assert (stored.chosen, stored.told) == ("", "fr")
 
 
+@TELL
+async def test_a_choice_wins_over_the_app_and_the_app_over_the_installation(
+    variant: str, tmp_path: Path
+) -> None:
+    async with open_lab(variant, tmp_path, {"languages": {"default": "it"}}) as lab:
+        ada, eve = direct(lab), direct(lab, "Eve")
+        told = lab.platform.world.languages  # type: ignore[attr-defined]  # these have one
+        told[ada.person.id], told[eve.person.id] = "fr", "sw"
+        assert "Italiano" in (await eve.command("language")).text.split("English")[0]
+        assert "Français" in (await ada.command("language")).text.split("English")[0]
+        await ada.command("language", "Deutsch")
+        assert "Deutsch" in (await ada.command("language")).text.split("English")[0]
+        assert "Français" in (await ada.command("language", "auto")).text
+
+
 @only("telegram-polling")
 async def test_the_model_reads_the_same_whatever_language_the_person_reads(
     variant: str, tmp_path: Path

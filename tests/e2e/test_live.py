@@ -261,7 +261,7 @@ async def test_a_secret_in_two_chunks_is_never_shown_in_a_public_room(scene: Sce
     scene.model.write(f"Here is the key you want: {key[:9]}", key[9:40])
     scene.model.write(key[40:], " and that is all there is to say about it. " * 3)
     (answer,) = await scene.finish()
-    assert answer.text == REPLACEMENT
+    assert answer.text == REPLACEMENT.english
     bodies = [str(call.body) for call in scene.platform.calls]
     assert not any(key[:20] in body or key[-20:] in body for body in bodies)
 

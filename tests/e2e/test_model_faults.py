@@ -93,6 +93,6 @@ async def test_without_a_fallback_one_sentence_is_sent(
         choice = {**section(model), "timeout": 0.5, "retry_seconds": 3.0}
         async with open_lab(variant, tmp_path, {"model": choice}) as lab:
             (reply,) = await ask(lab)
-            assert reply.startswith(UNAVAILABLE)
+            assert reply.startswith(UNAVAILABLE.english)
     finally:
         await model.stop()

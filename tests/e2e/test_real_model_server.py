@@ -27,7 +27,7 @@ SECONDS = 600.0
 """A busy machine reads a prompt of 3,000 tokens in minutes."""
 SHORT = 16
 """Tokens of an answer whose words do not matter."""
-FAILED = {model_turn.TOO_LONG, model_turn.UNAVAILABLE, model_turn.REFUSED}
+FAILED = {one.english for one in (model_turn.TOO_LONG, model_turn.UNAVAILABLE, model_turn.REFUSED)}
 
 
 class Between:

@@ -65,7 +65,7 @@ async def test_limits_apply_to_operators() -> None:
 @pytest.mark.parametrize(
     ("audience", "said"),
     [
-        (Audience.PUBLIC_ROOM, REPLACEMENT),
+        (Audience.PUBLIC_ROOM, REPLACEMENT.english),
         (Audience.PRIVATE_ROOM, 'password: "hunter22"'),
     ],
 )
@@ -94,7 +94,7 @@ async def test_memory_receives_the_replacement_of_a_withheld_answer() -> None:
     async with gateway(memory=noting) as g:
         g.model.reply = lambda request: 'password: "hunter22"'
         await g.take(received("tell me", at=place(), mentions_bot=True))
-        assert noting.answers == g.texts == [REPLACEMENT]
+        assert noting.answers == g.texts == [REPLACEMENT.english]
 
 
 async def test_an_exhausted_budget_refuses_before_the_call() -> None:

@@ -29,6 +29,7 @@ from gateway.ports import (
     Wait,
 )
 from gateway.render import address
+from gateway.text import ENGLISH, NO_TEXT, Language, Text, text
 
 FIRST_AFTER: Final = 0.7
 """Seconds: an answer that is complete sooner is sent without a live message."""
@@ -59,11 +60,11 @@ shown."""
 SLOW_AFTER: Final = 15.0
 """Seconds without a first token, or of a turn without a word, after which people are told what they
 wait for."""
-HELD: Final = "_(My language model is not answering at the moment. I keep trying.)_"
-SLOW: Final = "_(My language model is slow at the moment. I am waiting for its answer.)_"
-WORKING: Final = "_(I am still working on the answer.)_"
-STOPPED: Final = "_(Stopped.)_"
-BROKEN: Final = "_(The answer was interrupted here.)_"
+HELD: Final = text("_(My language model is not answering at the moment. I keep trying.)_")
+SLOW: Final = text("_(My language model is slow at the moment. I am waiting for its answer.)_")
+WORKING: Final = text("_(I am still working on the answer.)_")
+STOPPED: Final = text("_(Stopped.)_")
+BROKEN: Final = text("_(The answer was interrupted here.)_")
 log = structlog.get_logger(__name__)
 
 
@@ -79,6 +80,8 @@ class LiveTarget(Struct, frozen=True):
     reply_handle: str = ""
     again: bool = False
     lead: str = ""
+    language: Language = ENGLISH
+    """The language of its readers."""
 
 
 async def _never() -> bool:
@@ -110,7 +113,7 @@ class LiveAnswer:
         self._state = LiveMessage(style, not_before=now + FIRST_AFTER)
         self._began = self._waits_since = now
         self._waits_for: Wait = "model"
-        self._sentence = ""
+        self._sentence: Text = NO_TEXT
         self._requested_length = 0
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -150,7 +153,7 @@ class LiveAnswer:
             self._state = self._state.hold_again()
         self._news.set()
 
-    def _hold(self) -> tuple[str, float]:
+    def _hold(self) -> tuple[Text, float]:
         """Return the sentence that explains why there is no text, and when it may be shown."""
         match self._waits_for:
             case "model":
@@ -205,7 +208,8 @@ class LiveAnswer:
         may_stand = self._may_stand
         self._state, action = self._state.finish()
         if may_stand and outbound and not (action and action.replaces):
-            outbound = (final.announced(outbound[0], self._target.key), *outbound)
+            note = final.announced(outbound[0], self._target.key, self._target.language)
+            outbound = (note, *outbound)
         broken = f"{self._target.key}-broken"
         return final.joined(outbound, action, lambda: self._closing(BROKEN, broken))
 
@@ -215,12 +219,12 @@ class LiveAnswer:
         self._state, action = self._state.cancel()
         return final.closed(self._closing(STOPPED, reply), action) if action else ()
 
-    def _closing(self, mark: str, reply: str) -> tuple[Outbound, ...]:
+    def _closing(self, mark: Text, reply: str) -> tuple[Outbound, ...]:
         target = self._target
         return address(
             reply,
             target.place,
-            self._text.closed(mark),
+            self._text.closed(target.language.shown(mark)),
             NOTHING_SHOWN,
             reply_to_id=target.reply_to_id,
             reply_handle=target.reply_handle,
@@ -269,7 +273,7 @@ class LiveAnswer:
         has_text = rendered is not None and rendered.length > 0
         if not has_text and clock.monotonic() >= self._hold()[1]:
             self._sentence = self._hold()[0]
-            rendered = self._text.placeholder(self._sentence)
+            rendered = self._placeholder(self._sentence)
         self._requested_length = rendered.length if rendered is not None else 0
         cost = (clock.monotonic() - began) * RENDER_SHARE
         if rendered is None or not self._room():
@@ -277,6 +281,9 @@ class LiveAnswer:
             return
         self._request = asyncio.create_task(self._ask(rendered, cost))
         await asyncio.shield(self._request)
+
+    def _placeholder(self, said: Text) -> RenderedText:
+        return self._text.placeholder(self._target.language.shown(said))
 
     async def _may_speak(self) -> bool:
         """Return False if nothing may be shown: for the whole answer, or while that is unknown."""
@@ -421,7 +428,7 @@ class LiveAnswer:
             while not means.free():
                 await means.clock.sleep(FREE_AFTER)
             try:
-                shown = self._text.placeholder(STOPPED) if await means.silenced() else rendered
+                shown = self._placeholder(STOPPED) if await means.silenced() else rendered
                 return await means.shower.show_live(self._view(shown))
             except StoreUnavailable:
                 await means.clock.sleep(BUSY)

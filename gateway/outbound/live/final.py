@@ -9,6 +9,7 @@ from gateway.message import Outbound, Place, Receipt
 from gateway.outbound.live.message import Deliver, LiveMessage, LivePhase
 from gateway.outbound.retry_decision import REPEAT_NOTE, note
 from gateway.ports import CanClearButtons, CanDelete, CanShowLive, LiveStyle, PlatformAdapter
+from gateway.text import Language
 
 
 async def deliver(
@@ -59,9 +60,9 @@ async def take_away(adapter: PlatformAdapter, place: Place, handle: str) -> bool
     return False
 
 
-def announced(outbound: Outbound, key: str) -> Outbound:
+def announced(outbound: Outbound, key: str, language: Language) -> Outbound:
     """Return the note above an answer whose beginning an earlier run may have shown."""
-    return replace(note(outbound, REPEAT_NOTE), key=f"{key}-note:0")
+    return replace(note(outbound, REPEAT_NOTE, language), key=f"{key}-note:0")
 
 
 def joined(

@@ -87,7 +87,7 @@ async def test_a_send_started_before_a_crash_is_repeated_below_a_note(
     await bench.deliverer.start()
     await bench.clock.advance(10)
     assert last.adapter.texts == ["a"]
-    assert bench.adapter.texts == [REPEAT_NOTE.text, "a", "b", "c"]
+    assert bench.adapter.texts == [REPEAT_NOTE.english, "a", "b", "c"]
 
 
 async def test_a_later_part_that_waited_for_its_slot_is_repeated_below_a_note(
@@ -101,7 +101,7 @@ async def test_a_later_part_that_waited_for_its_slot_is_repeated_below_a_note(
     await bench.deliverer.start()
     await bench.clock.advance(10)
     assert last.adapter.texts == ["a", "b"]
-    assert bench.adapter.texts == [REPEAT_NOTE.text, "b"]
+    assert bench.adapter.texts == [REPEAT_NOTE.english, "b"]
 
 
 async def test_a_send_that_was_not_started_before_a_crash_needs_no_note(bench: Bench) -> None:
@@ -134,8 +134,8 @@ async def test_a_repetition_that_the_platform_recognises_needs_no_note(
 @pytest.mark.parametrize(
     ("at", "handle", "notes"),
     [
-        (place(), "", [REPEAT_NOTE.text]),
-        (direct(), "command", [REPEAT_NOTE.text]),
+        (place(), "", [REPEAT_NOTE.english]),
+        (direct(), "command", [REPEAT_NOTE.english]),
         (direct(), "", []),
     ],
 )
@@ -173,17 +173,17 @@ async def test_a_send_without_a_response_stays_ambiguous_after_a_restart(bench: 
     await last.dies()
     await bench.deliverer.start()
     await bench.clock.advance(10)
-    assert bench.adapter.texts == [REPEAT_NOTE.text, "a"]
+    assert bench.adapter.texts == [REPEAT_NOTE.english, "a"]
 
 
 async def test_a_repetition_that_was_refused_stays_ambiguous_after_a_restart(bench: Bench) -> None:
     last = Last(bench, Ambiguous("cut"), None, Transient("429", 1.0))
     await last.sends(outbound("r:0", "a"), seconds=1)
-    assert last.adapter.texts == [REPEAT_NOTE.text]
+    assert last.adapter.texts == [REPEAT_NOTE.english]
     await last.dies()
     await bench.deliverer.start()
     await bench.clock.advance(10)
-    assert bench.adapter.texts == [REPEAT_NOTE.text, "a"]
+    assert bench.adapter.texts == [REPEAT_NOTE.english, "a"]
 
 
 async def test_a_refused_repetition_of_a_started_send_stays_ambiguous(
@@ -196,11 +196,11 @@ async def test_a_refused_repetition_of_a_started_send_stays_ambiguous(
     second = Last(bench, None, Transient("429", 1.0))
     await second.deliverer.start()
     await bench.clock.advance(1)
-    assert second.adapter.texts == [REPEAT_NOTE.text]
+    assert second.adapter.texts == [REPEAT_NOTE.english]
     await second.dies()
     await bench.deliverer.start()
     await bench.clock.advance(10)
-    assert bench.adapter.texts == [REPEAT_NOTE.text, "a"]
+    assert bench.adapter.texts == [REPEAT_NOTE.english, "a"]
 
 
 async def test_an_answer_whose_live_message_is_gone_is_repeated_below_a_note(
@@ -215,13 +215,13 @@ async def test_an_answer_whose_live_message_is_gone_is_repeated_below_a_note(
     await last.dies()
     await bench.deliverer.start()
     await bench.clock.advance(10)
-    assert bench.adapter.texts == [REPEAT_NOTE.text, "a"]
+    assert bench.adapter.texts == [REPEAT_NOTE.english, "a"]
 
 
 @pytest.mark.parametrize(
     ("bench", "notes"),
     [
-        ({"rules": DeliveryRules()}, [REPEAT_NOTE.text]),
+        ({"rules": DeliveryRules()}, [REPEAT_NOTE.english]),
         ({"rules": DeliveryRules(repeat_ambiguous=False)}, []),
         ({"capabilities": Capabilities(idempotent_sends=True)}, []),
     ],
@@ -262,7 +262,7 @@ async def test_a_send_that_another_process_began_is_left_to_it(bench: Bench) -> 
     assert await bench.states() == {"r:0": "waiting", "s:0": "sent"}
     bench.deliverer.take(await bench.outbox.waiting(10))
     await bench.clock.advance(10)
-    assert bench.adapter.texts == ["b", REPEAT_NOTE.text, "a"]
+    assert bench.adapter.texts == ["b", REPEAT_NOTE.english, "a"]
 
 
 async def test_a_send_that_another_process_confirmed_is_not_sent(bench: Bench) -> None:
@@ -310,7 +310,7 @@ async def test_a_resent_dead_letter_that_may_have_arrived_is_below_a_note(
     await bench.outbox.requeue(["r:0"])
     await bench.deliverer.start()
     await bench.clock.advance(10)
-    assert bench.adapter.texts == [REPEAT_NOTE.text, "a"]
+    assert bench.adapter.texts == [REPEAT_NOTE.english, "a"]
 
 
 async def test_a_quarantined_send_is_a_dead_letter_that_can_be_resent(

@@ -87,7 +87,7 @@ async def test_a_rate_limit_never_removes_the_formatting(bench: Bench) -> None:
 
 async def test_refused_plain_text_becomes_a_dead_letter(bench: Bench) -> None:
     bench.adapter.failures.append(FormatRejected("no"))
-    assert await bench.send(outbound("r:0", "plain")) == [LOST_NOTE.text]
+    assert await bench.send(outbound("r:0", "plain")) == [LOST_NOTE.english]
     assert await bench.states() == {"r:0": "dead"}
 
 
@@ -96,13 +96,13 @@ async def test_a_part_that_cannot_be_sent_stops_the_rest_of_its_answer(
 ) -> None:
     bench.adapter.failures.append(Permanent("chat not found"))
     items = [outbound("r:0"), outbound("r:1"), outbound("s:0", "another answer")]
-    assert await bench.send(*items) == [LOST_NOTE.text, "another answer"]
+    assert await bench.send(*items) == [LOST_NOTE.english, "another answer"]
     assert await bench.states() == {"r:0": "dead", "r:1": "dead", "s:0": "sent"}
 
 
 async def test_an_ambiguous_send_is_repeated_with_a_note(bench: Bench) -> None:
     bench.adapter.failures.append(Ambiguous("no answer"))
-    assert await bench.send(outbound("r:0", "a")) == [REPEAT_NOTE.text, "a"]
+    assert await bench.send(outbound("r:0", "a")) == [REPEAT_NOTE.english, "a"]
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ async def test_an_answer_beyond_its_lifetime_becomes_a_dead_letter(bench: Bench)
 
 async def test_an_exception_in_an_adapter_does_not_stop_the_chat(bench: Bench) -> None:
     bench.adapter.failures.append(ValueError("oops"))  # type: ignore[arg-type]
-    assert await bench.send(outbound("r:0"), outbound("s:0", "next")) == [LOST_NOTE.text, "next"]
+    assert await bench.send(outbound("r:0"), outbound("s:0", "next")) == [LOST_NOTE.english, "next"]
 
 
 async def test_sends_wait_until_the_account_is_connected(bench: Bench) -> None:
@@ -170,7 +170,7 @@ async def test_sends_of_a_removed_account_become_dead_letters(bench: Bench) -> N
 async def test_an_ambiguous_send_is_repeated_a_limited_number_of_times(bench: Bench) -> None:
     bench.adapter.failures.extend([Ambiguous("1"), *[None, Ambiguous("2")] * REPEATS])
     reply = await bench.send(outbound("r:0", "a"), seconds=7200)
-    assert reply == [REPEAT_NOTE.text] * REPEATS
+    assert reply == [REPEAT_NOTE.english] * REPEATS
     assert await bench.states() == {"r:0": "dead"}
 
 
@@ -178,7 +178,7 @@ async def test_a_repetition_waits_for_its_note(bench: Bench) -> None:
     bench.adapter.failures.extend([Ambiguous("?"), Transient("429", 30.0), Ambiguous("?")])
     assert await bench.send(outbound("r:0", "a"), seconds=29.0) == []
     await bench.clock.advance(20.0)
-    assert bench.adapter.texts == [REPEAT_NOTE.text, "a"]
+    assert bench.adapter.texts == [REPEAT_NOTE.english, "a"]
 
 
 async def test_a_repetition_without_a_confirmed_note_becomes_a_dead_letter(bench: Bench) -> None:
@@ -194,7 +194,7 @@ async def test_a_failure_of_the_platform_is_repeated_below_a_note(bench: Bench) 
     bench.adapter.failures.append(PlatformFailed("503", 30.0))
     assert await bench.send(outbound("r:0", "a"), seconds=29.0) == []
     await bench.clock.advance(5.0)
-    assert bench.adapter.texts == [REPEAT_NOTE.text, "a"]
+    assert bench.adapter.texts == [REPEAT_NOTE.english, "a"]
 
 
 async def test_an_outage_of_the_platform_loses_nothing(bench: Bench) -> None:
@@ -202,7 +202,7 @@ async def test_an_outage_of_the_platform_loses_nothing(bench: Bench) -> None:
     assert await bench.send(outbound("r:0", "a"), seconds=4 * 3600) == []
     bench.adapter.failures.clear()
     await bench.clock.advance(60)
-    assert bench.adapter.texts == [REPEAT_NOTE.text, "a"]
+    assert bench.adapter.texts == [REPEAT_NOTE.english, "a"]
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ async def test_a_refused_file_is_reported_as_missing(bench: Bench) -> None:
     file = replace(outbound("r:1"), part=None, file=OutboundFile("a.bin", "x/y", b"1"))
     assert await bench.send(outbound("r:0", "see the file"), file) == [
         "see the file",
-        LOST_NOTE.text,
+        LOST_NOTE.english,
     ]
     assert await bench.states() == {"r:0": "sent", "r:1": "dead"}
 
@@ -286,7 +286,7 @@ async def test_a_repetition_whose_note_is_refused_becomes_a_dead_letter(
 
 async def test_an_answer_that_may_have_arrived_is_not_reported_as_lost(bench: Bench) -> None:
     bench.adapter.failures.extend([Ambiguous("?"), None, Permanent("no")])
-    assert await bench.send(outbound("r:0", "a")) == [REPEAT_NOTE.text]
+    assert await bench.send(outbound("r:0", "a")) == [REPEAT_NOTE.english]
     assert await bench.states() == {"r:0": "dead"}
 
 

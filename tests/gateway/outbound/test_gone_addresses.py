@@ -18,7 +18,7 @@ async def test_an_answer_whose_thread_is_gone_goes_to_the_channel_below_one_note
     bench.adapter.failures += [AddressGone("gone", thread=True), None, None]
     bench.adapter.failures.append(AddressGone("gone", thread=True))
     parts = [replace(outbound(f"r:{n}", f"part {n}", TOPIC), reply_to_id="7") for n in range(2)]
-    assert await bench.send(*parts) == [ELSEWHERE_NOTE.text, "part 0", "part 1"]
+    assert await bench.send(*parts) == [ELSEWHERE_NOTE.english, "part 0", "part 1"]
     assert [(sent.place, sent.reply_to_id) for sent in bench.adapter.sent[1:]] == [(GROUP, "")] * 2
     assert bench.adapter.sent[0].place == GROUP
     assert set((await bench.states()).values()) == {"sent"}
@@ -29,7 +29,7 @@ async def test_an_answer_of_a_thread_with_fewer_readers_is_shown_nowhere_else(
 ) -> None:
     bench.adapter.failures.append(AddressGone("gone", thread=True))
     closed = replace(TOPIC, closed_thread=True)
-    assert await bench.send(outbound("r:0", "secret", closed)) == [LOST_NOTE.text]
+    assert await bench.send(outbound("r:0", "secret", closed)) == [LOST_NOTE.english]
     assert bench.adapter.sent[0].place == closed
     assert await bench.states() == {"r:0": "dead"}
 
@@ -40,7 +40,7 @@ async def test_a_channel_that_is_gone_as_well_ends_the_send(bench: Bench) -> Non
         AddressGone("no note", thread=True),
         AddressGone("gone", thread=True),
     ]
-    assert await bench.send(outbound("r:0", "a", TOPIC)) == [LOST_NOTE.text]
+    assert await bench.send(outbound("r:0", "a", TOPIC)) == [LOST_NOTE.english]
     assert await bench.states() == {"r:0": "dead"}
 
 

@@ -261,8 +261,8 @@ def unannounced(shown: Sequence[str]) -> list[str]:
     results = []
     for above, text in zip(["", *shown], shown, strict=False):
         subject = text.partition(":")[0]
-        if text != REPEAT_NOTE.text:
-            if subject in seen and above != REPEAT_NOTE.text:
+        if text != REPEAT_NOTE.english:
+            if subject in seen and above != REPEAT_NOTE.english:
                 results.append(text)
             seen.add(subject)
     return results
@@ -270,7 +270,7 @@ def unannounced(shown: Sequence[str]) -> list[str]:
 
 def repeats(shown: Sequence[str]) -> int:
     """Return how many messages repeat the beginning of an earlier one."""
-    subjects = [text.partition(":")[0] for text in shown if text != REPEAT_NOTE.text]
+    subjects = [text.partition(":")[0] for text in shown if text != REPEAT_NOTE.english]
     return len(subjects) - len(set(subjects))
 
 

@@ -78,7 +78,7 @@ def cut_at(text: str, places: list[int]) -> list[str]:
 @for_each("secret", list(map("".join, SECRETS)))
 def test_a_secret_is_replaced_by_a_sentence_in_a_public_room(secret: str) -> None:
     decision = filter_response(f"Here you are: {secret}", PUBLIC)
-    assert (decision.text, decision.blocked) == (REPLACEMENT, True)
+    assert (decision.text, decision.blocked) == (REPLACEMENT.english, True)
     assert decision.reason.startswith("secret_")
 
 
@@ -98,7 +98,7 @@ def test_ordinary_text_is_unchanged(text: str) -> None:
 
 
 def test_the_sentence_is_exactly_the_specified_one() -> None:
-    assert REPLACEMENT == (
+    assert REPLACEMENT.english == (
         "I found relevant information but it may contain sensitive data."
         " Please ask in a private channel."
     )

@@ -48,7 +48,7 @@ async def test_rounds_are_limited_and_then_an_answer_without_tools_is_requested(
     result = await Turn(TurnLimits(rounds=3)).ask("Go", model, tools)
 
     assert result.outcome == "rounds"
-    assert result.text == f"That is what I know.\n\n{model_turn.ROUNDS_PART}"
+    assert result.text == f"That is what I know.\n\n{model_turn.ROUNDS_PART.english}"
     assert result.model_calls == 4
     assert len(tools.called) == 3
     assert [request.tool_choice for request in model.requests] == ["auto"] * 3 + ["none"]
@@ -58,7 +58,7 @@ async def test_rounds_are_limited_and_then_an_answer_without_tools_is_requested(
 async def test_without_an_answer_after_the_limit_a_sentence_is_sent() -> None:
     result = await Turn(TurnLimits(rounds=2)).ask("Go", StubModel(counting), StubTools(*TOOLS))
 
-    assert result.text == model_turn.ROUNDS
+    assert result.text == model_turn.ROUNDS.english
 
 
 async def test_an_identical_call_runs_at_most_three_times() -> None:
@@ -122,7 +122,7 @@ async def test_tokens_are_limited() -> None:
 
     assert result.outcome == "tokens"
     assert result.usage.input_tokens + result.usage.output_tokens <= 12_000
-    assert result.text == model_turn.TOKENS
+    assert result.text == model_turn.TOKENS.english
 
 
 async def test_enough_tokens_remain_for_an_answer() -> None:
@@ -132,7 +132,7 @@ async def test_enough_tokens_remain_for_an_answer() -> None:
     result = await Turn(TurnLimits(tokens=1_700)).ask("Go", model, tools)
 
     assert result.outcome == "tokens"
-    assert result.text == f"That is what I know.\n\n{model_turn.TOKENS_PART}"
+    assert result.text == f"That is what I know.\n\n{model_turn.TOKENS_PART.english}"
     assert len(tools.called) == 1
 
 

@@ -15,7 +15,7 @@ DIGITS = "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12"
 def note_for(*texts: str, shown: str = "") -> str:
     material = (Material("forwarded", shown, "Eve"),) if shown else ()
     after = tuple(Material("forwarded", redact_for_history(one.text), "Eve") for one in material)
-    return secret_note(redact_messages(texts), material, after)
+    return secret_note(redact_messages(texts), material, after).english
 
 
 @pytest.mark.parametrize(
@@ -29,8 +29,8 @@ def note_for(*texts: str, shown: str = "") -> str:
     ],
 )
 def test_definite_and_probable_secrets_are_reported(text: str) -> None:
-    assert note_for("hello", text) == REMOVED
-    assert note_for("look", shown=text) == REMOVED
+    assert note_for("hello", text) == REMOVED.english
+    assert note_for("look", shown=text) == REMOVED.english
 
 
 @pytest.mark.parametrize("secret", [ROW, DIGITS])
@@ -39,13 +39,13 @@ def test_a_possible_secret_is_omitted_and_asked_about(secret: str) -> None:
     kept = redact_messages((text,))
     assert kept.texts == ("what do you make of [SECRET_REDACTED] here?",)
     assert kept.secrets == ()
-    assert note_for(text) == LEFT_OUT
+    assert note_for(text) == LEFT_OUT.english
     answer = redact_for_history(f"{secret} is 40 characters long", kept.possible)
     assert secret not in answer
 
 
 def test_possible_and_probable_secrets_are_one_line() -> None:
-    assert note_for(f"my password is Xy12zz89x and {ROW}") == REMOVED
+    assert note_for(f"my password is Xy12zz89x and {ROW}") == REMOVED.english
 
 
 @pytest.mark.parametrize(
@@ -66,15 +66,15 @@ def test_nothing_is_reported_for_ordinary_text(text: str) -> None:
 
 
 def test_the_line_is_below_the_notes_of_memory() -> None:
-    assert noted(ShownFooter("_Noted._"), REMOVED).note == f"_Noted._\n{REMOVED}"
-    assert noted(ShownFooter(), REMOVED).note == REMOVED
+    assert noted(ShownFooter("_Noted._"), REMOVED.english).note == f"_Noted._\n{REMOVED.english}"
+    assert noted(ShownFooter(), REMOVED.english).note == REMOVED.english
     assert noted(ShownFooter("_Noted._"), "").note == "_Noted._"
 
 
 def test_the_line_is_shown_also_where_undo_is_typed() -> None:
-    answer = noted(ShownFooter("_Noted._", typed="_Noted · /undo mem-1_"), LEFT_OUT)
-    assert answer.typed == f"_Noted · /undo mem-1_\n{LEFT_OUT}"
-    assert noted(ShownFooter("_Noted._"), LEFT_OUT).typed == ""
+    answer = noted(ShownFooter("_Noted._", typed="_Noted · /undo mem-1_"), LEFT_OUT.english)
+    assert answer.typed == f"_Noted · /undo mem-1_\n{LEFT_OUT.english}"
+    assert noted(ShownFooter("_Noted._"), LEFT_OUT.english).typed == ""
 
 
 def test_a_repeated_letter_is_stored() -> None:

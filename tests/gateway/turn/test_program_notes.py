@@ -21,20 +21,20 @@ def stored(role: str, text: str, speaker: str = "") -> StoredTurn:
 
 @pytest.mark.parametrize("outcome", get_args(Outcome))
 def test_every_sentence_at_the_end_of_a_turn_is_removed(outcome: Outcome) -> None:
-    after = closing(outcome, has_text=True)
-    alone = closing(outcome, has_text=False, reference="01J8")
+    after = closing(outcome, has_text=True).english
+    alone = closing(outcome, has_text=False, reference="01J8").english
 
     assert words_of_model(f"Whales sing.\n\n{after}" if after else "Whales sing.") == "Whales sing."
     assert words_of_model(alone) == ""
 
 
-@pytest.mark.parametrize("note", [STOPPED, BROKEN])
+@pytest.mark.parametrize("note", [STOPPED.english, BROKEN.english])
 def test_the_marks_of_live_answers_are_removed(note: str) -> None:
     assert words_of_model(f"Whales\n\n{note}") == "Whales"
 
 
 def test_an_imitated_sentence_is_removed_too() -> None:
-    note = closing("length", has_text=True)
+    note = closing("length", has_text=True).english
 
     assert words_of_model(f"Whales\n\n{note}\n\n{note}\n") == "Whales"
 
@@ -53,12 +53,12 @@ def test_other_words_stay(text: str) -> None:
 
 
 def test_a_history_has_only_words_of_the_model() -> None:
-    note = closing("length", has_text=True)
+    note = closing("length", has_text=True).english
     turns = [
         stored("user", "Tell me."),
         stored("assistant", f"Whales\n\n{note}"),
         stored("user", "More."),
-        stored("assistant", closing("rounds", has_text=False)),
+        stored("assistant", closing("rounds", has_text=False).english),
         stored("assistant", "Stopped.", "Olga"),
     ]
 

@@ -98,11 +98,11 @@ def test_no_name_can_imitate_a_message(name: str) -> None:
 
 @for_each("outcome", Outcome.__args__)  # type: ignore[attr-defined]  # a Literal's
 def test_every_outcome_has_a_text(outcome: Outcome) -> None:
-    whole = model_turn.closing(outcome, has_text=False, reference="7f3a")
+    whole = model_turn.closing(outcome, has_text=False, reference="7f3a").english
 
     assert whole
     assert "{" not in whole
-    after = model_turn.closing(outcome, has_text=True)
+    after = model_turn.closing(outcome, has_text=True).english
     assert bool(after) == (outcome not in ("answered", "empty"))
 
 

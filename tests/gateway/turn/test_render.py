@@ -67,7 +67,7 @@ async def test_an_answer_with_too_many_parts_states_that_it_is_incomplete(
         g.model.reply = lambda request: "\n\n".join(f"paragraph {n} " * 300 for n in range(9))
         await g.take(received("tell me all"))
         assert len(g.texts) == 3
-        assert g.texts[-1] == LEFT_OUT.strip("_")
+        assert g.texts[-1] == LEFT_OUT.english.strip("_")
         detail = next(d.detail for d in g.traces[0].decisions if d.stage == "render")
         assert detail.startswith("the first 2 of ")
 
@@ -87,7 +87,7 @@ async def test_an_answer_of_markup_only_is_not_empty() -> None:
     async with gateway() as g:
         g.model.reply = lambda request: "```\n```"
         await g.take(received("hello"))
-        assert g.texts == [NO_ANSWER]
+        assert g.texts == [NO_ANSWER.english]
 
 
 async def test_a_button_press_is_not_a_message_to_reply_to() -> None:
@@ -160,11 +160,12 @@ async def test_a_label_with_a_secret_is_omitted() -> None:
     )
     (answer,) = await asked_in_room(WHISPERS, after)
     assert texts([answer]) == ["ok"]
-    shown, reason = screened(ShownReply("?", after.shown(ENGLISH).buttons), Audience.PUBLIC_ROOM)
+    reply = ShownReply("?", after.shown(ENGLISH).buttons)
+    shown, reason = screened(reply, Audience.PUBLIC_ROOM, ENGLISH)
     assert (shown.buttons, bool(reason)) == ((UNDO_BUTTON,), True)
     described = ShownReply("?", (Button("Keep", "v", KEY),))
-    assert screened(described, Audience.PUBLIC_ROOM)[0].buttons == ()
-    assert screened(described, Audience.DIRECT) == (described, "")
+    assert screened(described, Audience.PUBLIC_ROOM, ENGLISH)[0].buttons == ()
+    assert screened(described, Audience.DIRECT, ENGLISH) == (described, "")
 
 
 async def test_without_buttons_a_note_names_the_command() -> None:
@@ -208,7 +209,7 @@ async def rendered_answer(text: str, label: str, audience: Audience) -> list[Out
 
 async def test_the_response_filter_applies_to_the_replies_of_commands() -> None:
     (shown,) = await rendered_answer(f"You told me {KEY}", "Yes", Audience.PUBLIC_ROOM)
-    assert (texts([shown]), shown.buttons) == ([REPLACEMENT], ())
+    assert (texts([shown]), shown.buttons) == ([REPLACEMENT.english], ())
     (shown,) = await rendered_answer("Which?", f"Use {KEY}", Audience.PUBLIC_ROOM)
     assert (texts([shown]), shown.buttons) == (["Which?"], ())
     (shown,) = await rendered_answer(f"You told me {KEY}", "Yes", Audience.DIRECT)
@@ -240,7 +241,7 @@ async def test_a_key_that_rendering_joins_is_withheld_in_a_public_room(answer: s
     async with gateway() as g:
         g.model.reply = lambda request: answer
         await g.take(received("the key?", at=place(), mentions_bot=True))
-        assert g.texts == [REPLACEMENT]
+        assert g.texts == [REPLACEMENT.english]
         assert KEY[4:] not in str(await g.stored_words())
 
 

@@ -50,7 +50,7 @@ async def test_a_request_that_never_fits_is_tried_at_most_three_times_in_smaller
 
     result = await Turn().ask("word " * 3_000, provider, history=long_history(20))
 
-    assert (result.text, result.outcome) == (model_turn.TOO_LONG, "too_long")
+    assert (result.text, result.outcome) == (model_turn.TOO_LONG.english, "too_long")
     sizes = [call.size for call in claude.requests]
     assert len(sizes) <= 3
     assert sizes == sorted(set(sizes), reverse=True)

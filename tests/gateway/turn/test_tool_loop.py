@@ -220,7 +220,7 @@ async def test_an_unavailable_model_is_reported_in_a_fixed_sentence_with_a_refer
 
     result = await Turn(TurnLimits(retry_seconds=2.0)).ask("Hello", provider, reference="7f3a")
 
-    assert result.text == f"{model_turn.UNAVAILABLE} (Reference for the operator: 7f3a)"
+    assert result.text == f"{model_turn.UNAVAILABLE.english} (Reference for the operator: 7f3a)"
     assert result.outcome == "unavailable"
     assert result.failed
     assert result.messages == (user("Hello"),)
@@ -233,7 +233,7 @@ async def test_a_refused_key_is_reported_without_details(claude: AnthropicSimula
 
     result = await Turn().ask("Hello", stranger)
 
-    assert (result.text, result.outcome) == (model_turn.REFUSED, "refused")
+    assert (result.text, result.outcome) == (model_turn.REFUSED.english, "refused")
     await stranger.close()
 
 
@@ -248,7 +248,7 @@ async def test_an_interrupted_answer_is_kept_and_marked(
     result = await Turn().ask("Hello", both)
 
     shown, _, sentence = result.text.rpartition("\n\n")
-    assert sentence == model_turn.BROKEN
+    assert sentence == model_turn.BROKEN.english
     assert shown
     assert whole.startswith(shown)
     assert result.outcome == "broken"
@@ -268,7 +268,7 @@ async def test_an_answer_interrupted_before_it_was_shown_is_requested_again(
 
     assert result.outcome == "answered"
     assert result.model == "offline"
-    assert model_turn.BROKEN not in result.text
+    assert model_turn.BROKEN.english not in result.text
     assert result.messages == (user("Hello"), assistant(result.text))
     assert len(claude.bodies) == 1
 
@@ -284,7 +284,7 @@ async def test_repeated_interruptions_are_retried_a_limited_number_of_times(
     result = await Turn(seen=False).ask("Hello", provider)
 
     assert result.outcome == "broken"
-    assert result.text.endswith(model_turn.BROKEN)
+    assert result.text.endswith(model_turn.BROKEN.english)
     assert len(claude.bodies) == 1 + MAX_TAKEN_BACK
 
 
@@ -305,7 +305,7 @@ async def test_an_exception_of_a_provider_becomes_a_sentence() -> None:
 
     result = await Turn().ask("Hello", StubModel(bug))
 
-    assert result.text == model_turn.UNAVAILABLE
+    assert result.text == model_turn.UNAVAILABLE.english
     assert "KeyError" in result.error
 
 
@@ -315,7 +315,7 @@ async def test_an_empty_answer_is_asked_for_once_more_and_then_becomes_a_sentenc
     result = await Turn().ask("Hello", model, reference="7f3a")
 
     assert (result.text, result.outcome) == (
-        f"{model_turn.EMPTY} (Reference for the operator: 7f3a)",
+        f"{model_turn.EMPTY.english} (Reference for the operator: 7f3a)",
         "empty",
     )
     assert len(model.requests) == 2
@@ -358,7 +358,7 @@ async def test_each_end_has_its_sentence_with_and_without_text(
     result = await Turn().ask("Hello", model)
 
     expected = outcome if text or outcome != "length" else "reasoning"
-    sentence = model_turn.closing(expected, has_text=bool(text))
+    sentence = model_turn.closing(expected, has_text=bool(text)).english
     assert result.outcome == expected
     assert result.text == (f"{text}\n\n{sentence}" if text else sentence)
     assert len(model.requests) == 1
@@ -400,7 +400,7 @@ async def test_an_answer_at_its_length_limit_is_marked(
 
     result = await Turn().ask("Hello", provider)
 
-    assert result.text == f"As much as fits\n\n{model_turn.LENGTH}"
+    assert result.text == f"As much as fits\n\n{model_turn.LENGTH.english}"
     assert result.outcome == "length"
     assert result.messages[-1] == assistant("As much as fits")
 
@@ -423,7 +423,7 @@ async def test_a_refusal_of_the_model_is_reported(
 
     result = await Turn().ask("Hello", provider)
 
-    assert (result.text, result.outcome) == (model_turn.DECLINED, "declined")
+    assert (result.text, result.outcome) == (model_turn.DECLINED.english, "declined")
 
 
 # --- time ---
@@ -436,7 +436,7 @@ async def test_a_turn_ends_at_its_time_limit(
 
     result = await Turn(TurnLimits(seconds=0.2)).ask("Hello", provider)
 
-    assert (result.text, result.outcome) == (model_turn.TIME, "time")
+    assert (result.text, result.outcome) == (model_turn.TIME.english, "time")
 
 
 async def test_text_before_the_time_limit_is_kept(
@@ -448,7 +448,7 @@ async def test_text_before_the_time_limit_is_kept(
     result = await Turn(TurnLimits(seconds=3.0)).ask("Hello", provider)
 
     assert result.text.startswith("word ")
-    assert result.text.endswith(f"\n\n{model_turn.TIME_PART}")
+    assert result.text.endswith(f"\n\n{model_turn.TIME_PART.english}")
     assert result.messages[-1].role == "assistant"
 
 

@@ -117,7 +117,7 @@ async def test_pauses_grow_have_a_limit_and_end_with_the_patience() -> None:
 
     result = await ask(Flaky(lambda _: down()), clock, waits=waits, direct=True)
 
-    assert (result.outcome, result.text) == ("unavailable", model_turn.UNAVAILABLE)
+    assert (result.outcome, result.text) == ("unavailable", model_turn.UNAVAILABLE.english)
     assert clock.monotonic() <= TurnLimits().retry_seconds
     assert clock.monotonic() >= TurnLimits().retry_seconds - LONGEST_PAUSE - 1.0
     assert max(clock.slept) <= LONGEST_PAUSE
@@ -191,7 +191,7 @@ async def test_an_answer_that_was_shown_is_not_started_again() -> None:
     result = await ask(model, clock, unseen=False)
 
     assert result.outcome == "broken"
-    assert result.text == f"A whale is\n\n{model_turn.BROKEN}"
+    assert result.text == f"A whale is\n\n{model_turn.BROKEN.english}"
     assert model.calls == 1
 
 
@@ -230,7 +230,7 @@ async def test_a_hang_after_failures_is_reported_as_a_failure_of_the_model() -> 
     result = await ask(model, FakeClock(instant=True), limits=TurnLimits(seconds=2.5), direct=True)
 
     assert model.calls == 2
-    assert (result.outcome, result.text) == ("unavailable", model_turn.UNAVAILABLE)
+    assert (result.outcome, result.text) == ("unavailable", model_turn.UNAVAILABLE.english)
 
 
 def test_the_pause_before_each_attempt_has_jitter() -> None:

@@ -165,7 +165,7 @@ async def test_a_call_of_a_killed_worker_shows_nothing_below_the_answer_of_the_n
     await live.on_text("so far, and the rest")
     await live.close()
     note, answer = live.finished((outbound("r:0", "so far, and the rest", direct()),))
-    assert note.part == REPEAT_NOTE
+    assert note.part == Part(REPEAT_NOTE.english, REPEAT_NOTE.english)
     assert not answer.replaces
     with pytest.raises(Permanent):
         await desk.show()

@@ -163,7 +163,7 @@ async def test_without_the_message_id_the_answer_is_sent_below_a_note(
         noted, answer = await bench.deliver(second)
         assert noted.key.rpartition(":")[0] != answer.key.rpartition(":")[0]
         _, *texts = bench.screen.messages.values()
-        assert texts == [REPEAT_NOTE.text, WHOLE]
+        assert texts == [REPEAT_NOTE.english, WHOLE]
 
     await on_bench(test)
 
@@ -179,7 +179,7 @@ async def test_a_run_that_cannot_replace_the_first_message_shows_no_second_one(
         await third.close()
         await bench.deliver(third)
         _, *texts = bench.screen.messages.values()
-        assert texts == [REPEAT_NOTE.text, WHOLE]
+        assert texts == [REPEAT_NOTE.english, WHOLE]
 
     await on_bench(test)
 
@@ -195,7 +195,7 @@ async def test_an_answer_follows_a_note_if_its_first_message_has_no_result(
         await write(live, bench.clock, 0.4, PIECES[:3])
         await live.close()
         sends = live.finished((Outbound("r1:0", place(), Part(WHOLE, WHOLE)),))
-        assert [send.part for send in sends] == [REPEAT_NOTE, Part(WHOLE, WHOLE)]
+        assert [send.part and send.part.text for send in sends] == [REPEAT_NOTE.english, WHOLE]
         assert not any(send.replaces for send in sends)
 
     await on_bench(test, troubles=[trouble])

@@ -53,7 +53,7 @@ def test_the_answer_is_shown_exactly_once_under_any_failure(
         await bench.deliver(live)
         *others, above, answer = ["", *bench.screen.messages.values()]
         assert answer == WHOLE
-        if above == REPEAT_NOTE.text:
+        if above == REPEAT_NOTE.english:
             assert {"cut before", "cut after", "slow"} & {*troubles}
         else:
             others.append(above)
@@ -95,7 +95,7 @@ async def test_text_that_was_not_shown_can_be_withdrawn_and_shown_text_cannot() 
 @pytest.mark.parametrize("style", [EDITED, LiveStyle(pause=1.0, fades=30.0)])
 async def test_a_wait_for_the_model_is_shown_after_some_seconds(style: LiveStyle) -> None:
     async def test(bench: Bench) -> None:
-        text = render(HELD, "discord")[0].text
+        text = render(HELD.english, "discord")[0].text
         live = bench.answer(place())
         live.begin()
         live.waits("again")
@@ -121,7 +121,7 @@ async def test_a_slow_first_token_is_announced_and_the_answer_shown_at_once(
     style: LiveStyle,
 ) -> None:
     async def test(bench: Bench) -> None:
-        slow, working = (render(each, "discord")[0].text for each in (SLOW, WORKING))
+        slow, working = (render(each.english, "discord")[0].text for each in (SLOW, WORKING))
         live = bench.answer(place())
         live.begin()
         live.waits("model")
@@ -272,7 +272,7 @@ async def test_an_exception_in_an_adapter_disables_only_the_live_text() -> None:
         await write(live, bench.clock, 0.5, PIECES)
         await live.close()
         await bench.deliver(live)
-        assert list(bench.screen.messages.values()) == [REPEAT_NOTE.text, WHOLE]
+        assert list(bench.screen.messages.values()) == [REPEAT_NOTE.english, WHOLE]
         await settle()
 
     await on_bench(test)

@@ -21,6 +21,7 @@ from gateway.stores.hot_losses import HotLosses
 from gateway.stores.redis.hot_state import RedisHotState
 from gateway.stores.redis.partition_leases import StreamLeases
 from gateway.stores.unit_of_work import Doubts, LongLivedTurns, TwoStepUnitOfWork
+from gateway.text import ENGLISH
 from tests.gateway.stores.redis.support import LEASE, all_keys, clean, new_prefix
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
@@ -101,7 +102,7 @@ def done(attempt: str = "first") -> CompletedTurn:
     """A turn that answers `EVENT`."""
     trace = Trace(ID, "m1", "test", "main", str(KEY), "message", AT, (), "answered", 1.0)
     send = outbound(send_key(ID, 0))
-    note = announced(send, ID)
+    note = announced(send, ID, ENGLISH)
     return CompletedTurn(
         KEY, (), (), (), trace, (EVENT,), (send,), attempt=attempt, repeat_note=note
     )
