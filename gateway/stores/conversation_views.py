@@ -85,9 +85,11 @@ SHOWN: Final = (
 )
 COUNTED: Final = f"""(SELECT count(*) FROM (
     SELECT 1 FROM traces o WHERE o.conversation = t.conversation LIMIT {MAX_COUNTED}) counted)"""
-SPENT: Final = f"""COALESCE((SELECT sum(c.micros) FROM (
+SPENT: Final = f"""COALESCE((SELECT sum({COST.format("o")}) FROM (
     SELECT o.id FROM traces o WHERE o.conversation = t.conversation
-        ORDER BY o.at DESC LIMIT {MAX_COUNTED}) AS o JOIN usage c ON c.turn = o.id), 0)"""
+        ORDER BY o.at DESC LIMIT {MAX_COUNTED}) AS o), 0)"""
+"""The cost of each message is looked up by its turn. For a join, PostgreSQL would read the whole
+table of usage for each conversation."""
 PERSON: Final = "(SELECT min(u.person) FROM usage u WHERE u.turn = t.id)"
 SPEAKER: Final = """COALESCE((SELECT s.speaker FROM turns s WHERE s.conversation = t.conversation
     AND s.role = 'user' AND s.speaker <> '' ORDER BY s.id DESC LIMIT 1), '')"""

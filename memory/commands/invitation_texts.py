@@ -1,7 +1,7 @@
 """The sentences about invitations into pools. People name pools and agents, so names are
 escaped."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from gateway.text import Moment, Text, counted, label, text, verbatim
@@ -101,9 +101,10 @@ def agent_in_words(invitation: PoolInvitation) -> Text:
     return verbatim(f"{name}`{invitation.agent[:SHORT]}`")
 
 
-def listed(invitations: Sequence[PoolInvitation]) -> Text:
-    """Return the invitations that wait."""
-    lines: list[Text] = [_line(one) for one in invitations[:MAX_SHOWN]]
+def listed(invitations: Sequence[PoolInvitation], names: Mapping[str, str]) -> Text:
+    """Return the invitations that wait, with the names of the inviters as far as they are known."""
+    shown = invitations[:MAX_SHOWN]
+    lines: list[Text] = [_line(one, names.get(one.inviter, "")) for one in shown]
     more = len(invitations) - MAX_SHOWN
     if more > 0:
         lines.append(_MORE.of(count=more))
@@ -120,11 +121,11 @@ def accepted(invitation: PoolInvitation) -> Text:
     )
 
 
-def _line(one: PoolInvitation) -> Text:
+def _line(one: PoolInvitation, inviter_name: str) -> Text:
     line = _LINE_WRITES if one.permission is Permission.WRITE else _LINE_READS
     return line.of(
         id=verbatim(one.id[:SHORT]),
-        inviter=inviter(one),
+        inviter=inviter(one, inviter_name),
         agent=agent_in_words(one),
         pool=verbatim(one_line(one.pool_name)),
         until=Moment(one.until),

@@ -32,15 +32,18 @@ PREFIX: Final = "memory:invitation:"
 class InvitationCommands:
     """The answers, in direct messages only. Raises `BadInput` with words for the person."""
 
-    def __init__(self, pools: PoolRegistry) -> None:
+    def __init__(self, pools: PoolRegistry, names: NamesOf) -> None:
         self._pools = pools
+        self._names = names
 
     async def waiting(self, request: RequestScope) -> Reply | None:
         """Return the invitations that wait, with buttons if it is one; None without any."""
         waits = await self._pools.invitations.waiting(request)
         if not waits:
             return None
-        shown = invitation_texts.listed(waits)
+        inviters = {one.inviter for one in waits[: invitation_texts.MAX_SHOWN]}
+        names = await self._names(waits[0].tenant, inviters)
+        shown = invitation_texts.listed(waits, names)
         if len(waits) > 1:
             return Reply(shown)
         return Reply(shown, buttons_of(waits[0]), buttons_until=waits[0].until)

@@ -15,7 +15,7 @@ from gateway.ports.adapter import AdapterStates
 from gateway.ports.identities import IdentityResolver, NoLinkedIdentities
 from gateway.ports.memory import CommandSet, MemoryPort, NoCommands, NoMemory
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
-from memory.agents.stores.direct_places import DirectPlaces
+from memory.agents.stores.direct_places import DirectPlaces, NamesOf
 from memory.backends.combined import CombinedMemories, MemoryPlace, TurnsOnly
 from memory.backends.guard import GuardedBackend
 from memory.backends.recall import CombinedRecall
@@ -133,7 +133,8 @@ def wire_memory(
     holders = (*map(BackendPersonalData, backends), *storage.personal, *more_data)
     services = _services(settings, stores, states, clock, models, check, guard, judge, written)
     parts = _dependencies(settings, storage, stores, services, clock, recall, holders, repositories)
-    return _wired(settings, stores, services, clock, parts, backends)
+    names = storage.people_names.of
+    return _wired(settings, stores, services, clock, parts, backends, names)
 
 
 class _Services(Struct, frozen=True):
@@ -217,6 +218,7 @@ def _wired(
     clock: Clock,
     parts: MemoryDependencies,
     backends: Sequence[GuardedBackend],
+    names: NamesOf,
 ) -> WiredMemory:
     """Memory with its agents, its commands and the gateway's port to it."""
     limits, memory = agent_limits(settings), Memory(parts)
@@ -225,7 +227,7 @@ def _wired(
         remembering=GatewayMemory(
             parts, _turn_rules(settings, backends), _backend_briefs(settings, backends)
         ),
-        commands=_commands(settings, services, memory, agents, clock, parts.repositories),
+        commands=_commands(settings, services, memory, agents, clock, parts.repositories, names),
         identities=services.links,
         memory=memory,
         documents=services.documents,
@@ -260,6 +262,7 @@ def _commands(
     agents: WiredAgents,
     clock: Clock,
     repositories: KnowledgeReader | None,
+    names: NamesOf,
 ) -> MemoryCommands:
     section, questions = settings.memory, services.questions
     return MemoryCommands(
@@ -272,7 +275,7 @@ def _commands(
             agents.registry,
             agents.origins,
             agents.overview,
-            InvitationCommands(agents.pools),
+            InvitationCommands(agents.pools, names),
             questions,
         ),
         services.sync.problem,

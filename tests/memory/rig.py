@@ -1,6 +1,6 @@
 """A whole memory over one SQLite database, and people who talk to it."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -368,7 +368,7 @@ def rig_on(
                 agents.registry,
                 agents.origins,
                 agents.overview,
-                InvitationCommands(agents.pools),
+                InvitationCommands(agents.pools, no_names),
                 questions,
             ),
             sync.problem,
@@ -389,6 +389,11 @@ def rig_on(
         members,
         QuarantineStore(database),
     )
+
+
+async def no_names(_tenant: str, _persons: Collection[str]) -> Mapping[str, str]:
+    """Know no display names of people."""
+    return {}
 
 
 async def memories_about(handle: MemoryHandle, topic: str) -> list[Record]:

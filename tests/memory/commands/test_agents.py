@@ -1,6 +1,6 @@
 """`/agents`: a person lists, unregisters and takes back their own agents, after a confirmation."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass
 
 import pytest
@@ -17,11 +17,11 @@ from memory.agents.model import (
     SharedScope,
 )
 from memory.commands import texts
-from memory.commands.invitations import notice_of
+from memory.commands.invitations import InvitationCommands, notice_of
 from memory.model.record import Draft, Kind
 from parley.wiring.agents import WiredAgents, wire_agents
 from tests.memory.commands.test_command_set import press, say
-from tests.memory.rig import ROOM, EnglishReply, Rig, memory_rig, notice_in_english
+from tests.memory.rig import ROOM, EnglishReply, Rig, in_english, memory_rig, notice_in_english
 
 
 @dataclass
@@ -160,6 +160,22 @@ async def invited(people: People, pool: str = "forms") -> PoolInvitation:
     invitation = await people.wired.pools.join_pool(eve, made.id, agent.id, Permission.WRITE)
     assert isinstance(invitation, PoolInvitation)
     return invitation
+
+
+async def test_the_list_names_who_invites_before_the_id(people: People) -> None:
+    invitation = await invited(people)
+    asked: list[tuple[str, list[str]]] = []
+
+    async def names(tenant: str, persons: Collection[str]) -> dict[str, str]:
+        asked.append((tenant, sorted(persons)))
+        return {invitation.inviter: "Eve Example"}
+
+    ada = (await people.rig.handle("ada")).request
+    shown = await InvitationCommands(people.wired.pools, names).waiting(ada)
+    assert shown is not None
+    line = in_english(shown).markdown
+    assert 0 < line.find("Eve Example") < line.find("`eve`")
+    assert asked == [(invitation.tenant, [invitation.inviter])]
 
 
 async def members(people: People, invitation: PoolInvitation) -> int:

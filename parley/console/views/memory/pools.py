@@ -50,12 +50,14 @@ class LeaveForm(ItemParams):
 
 
 class PoolInvitationOut(Output):
-    """An invitation of an agent of the viewer. `inviter` owns the pool and gave it its name."""
+    """An invitation of an agent of the viewer. `inviter` owns the pool and gave it its name;
+    `inviter_name` is the display name of this person, empty if it is not known."""
 
     id: str
     pool: str
     name: str
     inviter: str
+    inviter_name: str = ""
     agent: str
     agent_name: str
     writes: bool
@@ -65,12 +67,14 @@ class PoolInvitationOut(Output):
 
 class PoolMembershipOut(Output):
     """An agent of the viewer in a pool of somebody else, and the number of memories that it shares
-    there."""
+    there. Names are empty if they are not known."""
 
     agent: str
+    agent_name: str = ""
     pool: str
     name: str
     owner: str
+    owner_name: str = ""
     writes: bool
     shares: int
 
@@ -123,8 +127,12 @@ async def _shown(
     viewer: Viewer, services: ConsoleServices, said: Text = NO_TEXT
 ) -> PoolsOfOthersOut:
     agents, request = await _agents(viewer, services)
-    waits = await agents.pools.invitations.waiting(request)
-    members = await agents.overview.in_pools_of_others(request)
+    waits = (await agents.pools.invitations.waiting(request))[:MAX_WAITING]
+    members = (await agents.overview.in_pools_of_others(request))[:MAX_MEMBERSHIPS]
+    # The viewer may read these names: a notice about an invitation shows them too.
+    owners = {*(one.inviter for one in waits), *(one.owner for _, one in members)}
+    names = await services.storage.people_names.of(viewer.tenant, owners)
+    own = {one.id: one.name for one in await agents.registry.agents_of(request)} if members else {}
     return PoolsOfOthersOut(
         waiting=tuple(
             PoolInvitationOut(
@@ -132,24 +140,27 @@ async def _shown(
                 pool=one.pool,
                 name=one.pool_name,
                 inviter=one.inviter,
+                inviter_name=names.get(one.inviter, ""),
                 agent=one.agent,
                 agent_name=one.agent_name,
                 writes=one.permission.value == "write",
                 since=one.made_at,
                 until=one.until,
             )
-            for one in waits[:MAX_WAITING]
+            for one in waits
         ),
         memberships=tuple(
             PoolMembershipOut(
                 agent=agent,
+                agent_name=own.get(agent, ""),
                 pool=one.pool,
                 name=one.name,
                 owner=one.owner,
+                owner_name=names.get(one.owner, ""),
                 writes=one.permission.value == "write",
                 shares=one.shares,
             )
-            for agent, one in members[:MAX_MEMBERSHIPS]
+            for agent, one in members
         ),
         said=said,
     )

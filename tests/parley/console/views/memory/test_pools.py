@@ -2,9 +2,12 @@
 
 import pytest
 
+from gateway.ports.conversations import StoredTurn
+from gateway.stores.people_names import keep_names
 from memory.agents.model import AgentType, Permission, PoolInvitation, SharedScope
 from memory.model.scope import RequestScope
 from tests.parley.console.kit import OTHER, PERSON, Console
+from tests.support.messages import AT
 
 NAME = "<b>forms</b>"
 
@@ -47,6 +50,23 @@ async def test_an_invitation_is_accepted_on_the_page_and_the_pool_left_again(
     left = await ada.post(leave, {"agent": agent})
     assert "The agent is out of the pool" in left.text
     assert "None of your agents" in left.text
+
+
+async def test_the_names_of_people_and_agents_come_before_their_ids(
+    console: Console,
+) -> None:
+    invitation, agent = await invited(console)
+    turn = StoredTurn("m1", "user", "hello", AT, invitation.inviter, "Eve <i>Example</i>")
+    database = console.app.storage.long_lived
+    await database.run(lambda: keep_names(invitation.tenant, [turn]))
+    ada = await console.visitor(PERSON)
+    name, id_ = "Eve &lt;i&gt;Example&lt;/i&gt;", '<small class="id">'
+    waiting = (await ada.get("/memory/pools")).text
+    assert 0 < waiting.find(name) < waiting.find(id_)
+    done = await ada.post(f"/memory/pools/invitations/{invitation.id}/accept")
+    members = done.text.partition('id="members"')[2]
+    assert 0 < members.find(name) < members.find(id_)
+    assert 0 < members.find("laptop") < members.find(agent[:8])
 
 
 async def test_an_invitation_is_declined_on_the_page(console: Console) -> None:
