@@ -25,8 +25,10 @@ CALLS: Final[Mapping[str, str]] = {
 }
 """The functions of `gateway.text` whose first argument is a sentence, and its context. The first
 two arguments of `counted` are its forms."""
-PAGE_CALLS: Final = ("say", "say_count")
-"""The same functions in templates and scripts of pages."""
+PAGE_CALLS: Final = ("say", "say_count", "say_in")
+"""The same functions in templates and scripts of pages. The first argument of `say_in` is a
+context."""
+_IN_CONTEXT: Final = "say_in"
 _VALUES: Final = ROOT / "gateway/text.py"
 """The module of the functions, which has sentences itself."""
 _COUNTING: Final = frozenset({"counted", "say_count"})
@@ -118,7 +120,12 @@ def _in_page(path: Path) -> Iterator[Found]:
     for line, call, messages, comments in read(source, keywords, (_NOTE,), {}):
         words = list(messages) if isinstance(messages, tuple) else [messages]
         notes = tuple(note.removeprefix(_NOTE).strip() for note in comments)
-        if call in PAGE_CALLS and words[0]:
+        if call == _IN_CONTEXT:
+            context, msgid = words[:2]
+            if not context or not msgid:
+                raise ValueError(f"{path}, line {line}: a context and its sentence are constants")
+            yield _found([msgid], context, path, line, notes)
+        elif call in PAGE_CALLS and words[0]:
             yield _found(words[: 1 + (call in _COUNTING)], "", path, line, notes)
     for line, text in enumerate(path.read_text("utf-8").splitlines(), start=1):
         for marked in MARKED.finditer(text) if path.suffix == ".html" else ():

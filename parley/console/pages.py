@@ -176,6 +176,7 @@ class PageTemplates:
             "language": language,
             "say": sentences.say,
             "say_count": sentences.say_count,
+            "say_in": sentences.say_in,
             "sentences_of": partial(self._sentences_of, language),
         }
         self._languages[language.code] = (language, environment)

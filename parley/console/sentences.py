@@ -43,6 +43,10 @@ class PageSentences(Struct, frozen=True):
         """Return a sentence of the catalogues with its holes filled."""
         return _filled(self.language, Sentence(msgid), holes)
 
+    def say_in(self, context: str, msgid: str, /, **holes: Hole) -> Markup:
+        """Return a word that has several meanings; `context` is a constant that tells which."""
+        return _filled(self.language, Sentence(msgid, (), "", context), holes)
+
     def say_count(self, one: str, other: str, n: int, /, **holes: Hole) -> Markup:
         """Return the form of a sentence for a number, which fills the hole `{count}`."""
         return _filled(self.language, Sentence(one, ((COUNT, n),), other), {COUNT: n, **holes})

@@ -18,7 +18,7 @@ LEFT: Final[Mapping[str, int]] = {"partials/health.html": 3, "partials/memory.ht
 """Pieces of tags and of addresses that macros write, by template. A new template has none."""
 NAMES: Final = frozenset({"Anthropic", "Claude Code", "GPT agent", "UTC"})
 """The same in every language."""
-SAY: Final = {"say": 1, "say_count": 2}
+SAY: Final = {"say": 1, "say_count": 2, "say_in": 2}
 """The functions, and how many of their arguments are sentences."""
 _HOLE: Final = "\0"
 _UNREAD: Final = re.compile(r"<(code|kbd|script|style)\b.*?</\1>|<!--.*?-->", re.DOTALL)

@@ -18,6 +18,7 @@ from gateway.ports import ModelMessage, ModelRequest, TextBlock, ToolCall, ToolO
 from gateway.ports.action import Input, Output
 from gateway.ports.rights import in_person
 from gateway.text import (
+    Text,
     text,
     verbatim,
 )
@@ -30,7 +31,7 @@ from parley.console.playgrounds import (
 )
 from parley.console.reading import Excerpt, PlaceOut, excerpts
 from parley.console.route import AnyRoute, ConsoleRoute, Done
-from parley.console.said import Said
+from parley.console.said import Said, SaidOrStr
 from parley.console.services import ConsoleServices
 from parley.console.timeline import TimelineOut, timeline_of
 from parley.console.viewer import Viewer
@@ -124,7 +125,7 @@ class TryOut(Output):
 class PromptPieceOut(Output):
     """A part of what the model received."""
 
-    title: str
+    title: SaidOrStr
     text: Excerpt
 
 
@@ -341,21 +342,21 @@ async def _chosen(one: Try) -> ChosenOut:
 
 
 def _prompt(request: ModelRequest) -> tuple[PromptPieceOut, ...]:
-    pieces = [("Rules, persona and what is known", request.system)]
+    pieces: list[tuple[Text, str]] = [(text("Rules, persona and what is known"), request.system)]
     if request.system_volatile:
-        pieces.append(("Task and date", request.system_volatile))
+        pieces.append((text("Task and date"), request.system_volatile))
     pieces += [_message_piece(one) for one in request.messages]
     if request.tools:
-        pieces.append(("Tools", "\n".join(one.name for one in request.tools)))
+        pieces.append((text("Tools"), "\n".join(one.name for one in request.tools)))
     pieces = pieces[:MAX_PIECES]
-    shown = excerpts([text for _, text in pieces], MOST_OF_PROMPT)
+    shown = excerpts([words for _, words in pieces], MOST_OF_PROMPT)
     return tuple(
-        PromptPieceOut(title=title, text=text)
-        for (title, _), text in zip(pieces, shown, strict=True)
+        PromptPieceOut(title=title, text=words)
+        for (title, _), words in zip(pieces, shown, strict=True)
     )
 
 
-def _message_piece(message: ModelMessage) -> tuple[str, str]:
+def _message_piece(message: ModelMessage) -> tuple[Text, str]:
     texts = []
     for block in message.content:
         match block:
@@ -365,7 +366,8 @@ def _message_piece(message: ModelMessage) -> tuple[str, str]:
                 texts.append(f"{block.name} {block.arguments}")
             case ToolOutcome():
                 texts.append(block.content)
-    return ("Person" if message.role == "user" else "Assistant"), "\n\n".join(texts)
+    title = text("Person") if message.role == "user" else text("Assistant")
+    return title, "\n\n".join(texts)
 
 
 ROUTES: Final[tuple[AnyRoute, ...]] = (

@@ -52,7 +52,10 @@ def pages(team: Team) -> list[tuple[str, str]]:
     own = ("", "/versions?document=soul", "/entries", f"/entries/{team.memory}", "/reviews")
     more = ("/visibility", "/accounts", "/agents", "/pools", "/tokens", "/data")
     memory = [(ANNA, f"/memory{path}") for path in (*own, *more)]
-    return [*memory, (OWNER, "/overview"), (OWNER, "/outbox"), (OWNER, "/playground")]
+    turn = f"/conversations/{team.turn}"
+    led = ("/overview", "/outbox", "/playground", turn, "/access", "/health")
+    forms = (f"/configuration?page={page}" for page in ("assistant", "platforms", "tools"))
+    return [*memory, *((OWNER, path) for path in (*led, *forms))]
 
 
 @pytest.mark.parametrize("size", [DESKTOP, TELEPHONE])

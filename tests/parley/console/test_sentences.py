@@ -15,6 +15,8 @@ ATTACK = "<script>`**x**`"
 GERMAN = {
     "": "Plural-Forms: nplurals=2; plural=(n != 1);\n",
     "Write `{command}` to **{name}** & wait.": "**{name}** bekommt `{command}` & wartet.",
+    "From": "Von",
+    key_of("From", context="start"): "Ab",
     key_of("1 message", "{count} messages"): "Eine Nachricht\0{count} Nachrichten",
     key_of("{count} hour ago", "{count} hours ago"): "vor {count} Stunde\0vor {count} Stunden",
     "never": "nie",
@@ -62,6 +64,10 @@ def test_a_translation_cannot_bring_elements() -> None:
 def test_the_number_chooses_the_form() -> None:
     shown = [german().say_count("1 message", "{count} messages", n) for n in (1, 1_234)]
     assert shown == ["Eine Nachricht", "1.234 Nachrichten"]
+
+
+def test_the_context_chooses_the_meaning() -> None:
+    assert [german().say("From"), german().say_in("start", "From")] == ["Von", "Ab"]
 
 
 def test_names_are_isolated_where_the_script_runs_from_right_to_left() -> None:

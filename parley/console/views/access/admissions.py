@@ -14,7 +14,7 @@ from gateway.people import Role
 from gateway.policy.access import SECRETS, SIDE_EFFECTS, ToolPolicy
 from gateway.ports.action import Input, Output
 from gateway.ports.rights import TokenScope, in_person, to_read
-from gateway.text import text
+from gateway.text import Text, text
 from gateway.tool_spec import ToolSpec
 from gateway.turn.assemble import WEB_SEARCH
 from gateway.turn.context.task import SET_TASK
@@ -117,7 +117,7 @@ class ToolRuleOut(Output):
     role: str
     audiences: tuple[str, ...]
     everywhere: bool
-    rule: str
+    rule: SaidOrStr
 
 
 class IssuedTokenOut(Output):
@@ -270,15 +270,17 @@ async def known_tools(services: ConsoleServices) -> Sequence[ToolSpec]:
     return list(named.values())
 
 
-def rule_name(tool: ToolSpec, policy: ToolPolicy) -> str:
+def rule_name(tool: ToolSpec, policy: ToolPolicy) -> Text | str:
     """Return the key of the rule that holds for a tool, or the name of the default."""
     for name in (tool.name, tool.name.partition("__")[0]):
         if name in policy.rules:
             return f"tools.{name}"
     rule = policy.rule_for(tool)
     if rule == SECRETS:
-        return "default of tools that handle secrets"
-    return "default of tools that change something" if rule == SIDE_EFFECTS else "default"
+        return text("default of tools that handle secrets")
+    if rule == SIDE_EFFECTS:
+        return text("default of tools that change something")
+    return text("default")
 
 
 def _tool(tool: ToolSpec, policy: ToolPolicy) -> ToolRuleOut:

@@ -47,9 +47,10 @@ THE_ROLE: Final = text("The role is {role}.")
 FOR_ROLE: Final = text("The tool is for the role {role} and above, in: {places}.")
 NO_PLACE: Final = text("no place")
 LIMIT: Final = text("{count} for the {level}")
+MEMBERSHIP: Final = text("membership on the platform")
 LIMITS: Final = text("Questions a minute: at most {limits}.")
 
-TEXTS: Final[dict[str, tuple[Text, str]]] = {
+TEXTS: Final[dict[str, tuple[Text, Text | str]]] = {
     "open": (text("No list refuses this person here."), "access"),
     "trusted": (
         text("Owners and operators need no entry on a list."),
@@ -80,7 +81,7 @@ TEXTS: Final[dict[str, tuple[Text, str]]] = {
     "reply_to_bot": (text("A reply to the assistant is a trigger."), "invocation.triggers"),
     "all": (text("Every message is a trigger here."), "invocation.triggers"),
     "not_addressed": (text("No trigger addresses the assistant."), "invocation.triggers"),
-    "taken_over": (text("An operator answers this conversation."), "a takeover"),
+    "taken_over": (text("An operator answers this conversation."), text("a takeover")),
     "within_budget": (text("The budget is not used up."), "budgets"),
     "no_budget": (text("No budget is set."), "budgets"),
     "no_price": (text("A budget is set, and the model has no price."), "budgets.prices"),
@@ -122,7 +123,7 @@ class AccessStepOut(Output):
     allowed: bool
     reason: str
     text: SaidOrStr
-    rule: str
+    rule: SaidOrStr
 
 
 class AccessAnswerOut(Output):
@@ -287,7 +288,7 @@ async def _project(
             if place.audience is Audience.DIRECT
             else text("It is the project of this room.")
         )
-        return _step(Decision("project", True, "member"), said, "membership on the platform")
+        return _step(Decision("project", True, "member"), said, MEMBERSHIP)
     said = (
         text("Guests of a workspace use no project.")
         if who.outside
@@ -297,7 +298,7 @@ async def _project(
             else text("A room uses its own project only.")
         )
     )
-    return _step(Decision("project", False, "no_member"), said, "membership on the platform")
+    return _step(Decision("project", False, "no_member"), said, MEMBERSHIP)
 
 
 def _notes(gateway: Services, who: Principal, place: Place) -> AccessStepOut:
@@ -320,7 +321,7 @@ def _limits(gateway: Services, who: Principal, place: Place) -> Text:
     return LIMITS.of(limits=joined(named, ", ")) if named else text("There are no limits.")
 
 
-def _step(decision: Decision, said: Text | None = None, rule: str = "") -> AccessStepOut:
+def _step(decision: Decision, said: Text | None = None, rule: Text | str = "") -> AccessStepOut:
     known, key = TEXTS.get(decision.reason, (verbatim(decision.reason.replace("_", " ")), ""))
     if decision.detail:
         known = joined((known, verbatim(f"({decision.detail})")), " ")

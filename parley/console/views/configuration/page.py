@@ -26,7 +26,7 @@ from parley.config.settings import Settings
 from parley.config.yaml_file import Value
 from parley.console.names import names_of
 from parley.console.route import AnyRoute, ConsoleRoute, File
-from parley.console.said import Said
+from parley.console.said import Said, SaidOrStr
 from parley.console.services import ConsoleServices
 from parley.console.viewer import LOCAL_OPERATOR, Viewer
 from parley.console.views.configuration.forms import (
@@ -181,7 +181,7 @@ class ModelOut(Output):
     provider: str
     name: str
     server: str
-    key: str
+    key: SaidOrStr
     fallbacks: tuple[str, ...]
 
 
@@ -328,7 +328,7 @@ def _model(live: LiveConfiguration) -> ModelOut:
         provider=choice.provider,
         name=choice.model,
         server=choice.server,
-        key=(place or "the environment") if choice.api_key or choice.auth_token else "",
+        key=(place or text("the environment")) if choice.api_key or choice.auth_token else "",
         fallbacks=tuple(choice_of(one).model for one in live.settings.model.fallbacks),
     )
 

@@ -13,6 +13,7 @@ from gateway.ports.rights import in_person, to_read
 from gateway.text import (
     NO_TEXT,
     Text,
+    counted,
     joined,
     text,
 )
@@ -47,8 +48,13 @@ NOT_EDITABLE: Final = text("This entry cannot be changed. It can be deleted.")
 SAVED: Final = text("The new text is saved. The earlier one is listed below, and can be restored.")
 CONFIRMED: Final = text("Confirmed: it counts as what you asked to keep.")
 RESTORED: Final = text("The earlier text is valid again.")
-TAKEN_BACK: Final = text("Memories deleted that the assistant noted in one turn: {count}.{again}")
-AGAIN: Final = text(" Earlier memories that are valid again: {count}.")
+TAKEN_BACK: Final = counted(
+    "{count} memory that the assistant noted in one turn is deleted.",
+    "{count} memories that the assistant noted in one turn are deleted.",
+)
+AGAIN: Final = counted(
+    "{count} earlier memory is valid again.", "{count} earlier memories are valid again."
+)
 
 Undo = Literal["", "replacement", "notes"]
 MemoryText = Annotated[str, StringConstraints(max_length=MAX_ARGUMENT)]
@@ -141,7 +147,7 @@ async def undo(viewer: Viewer, services: ConsoleServices, params: EntryForm) -> 
         return await _shown(viewer, services, handle, restored, params.project, said=RESTORED)
     result = await handle.write.undo(record.id)
     again = AGAIN.of(count=len(result.restored)) if result.restored else NO_TEXT
-    said = TAKEN_BACK.of(count=len(result.gone), again=again)
+    said = joined(filter(None, (TAKEN_BACK.of(count=len(result.gone)), again)), " ")
     return MemoryPageOut(entry=None, project=params.project, said=said)
 
 

@@ -63,7 +63,7 @@ async def test_a_note_of_the_assistant_is_confirmed_or_taken_back(console: Conso
     assert "Undo what the assistant noted" not in confirmed.text
     second = await infer(console, "ada", "Ada owns a sailing boat called Nina.")
     gone = await ada.post(f"/memory/entries/{second}/undo")
-    assert "Memories deleted that the assistant noted in one turn: 1." in gone.text
+    assert "1 memory that the assistant noted in one turn is deleted." in gone.text
     listed = (await ada.get("/memory/entries")).text
     assert "harbour" in listed
     assert "sailing" not in listed
