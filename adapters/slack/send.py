@@ -20,13 +20,13 @@ from gateway.errors import FormatRejected, Permanent
 from gateway.message import Button, Outbound, Part, Place, Receipt
 from gateway.people import Audience
 from gateway.ports import LiveView
-from gateway.text import Language, label
+from gateway.text import Language
 
 MAX_ANSWER: Final = 65_536
 """Bytes of the answer of a response address."""
 MAX_APPENDED: Final = 12_000
 """Characters of `markdown_text` in one call (docs.slack.dev, chat.appendStream)."""
-WRITING: Final = label("is writing…")
+WRITING: Final = text("is writing…")
 """Slack puts the app's name before it, and removes it with the answer or after two minutes."""
 
 _MAX_BLOCKS: Final = 50
