@@ -1,5 +1,7 @@
 """One Slack workspace, connected by Socket Mode or by HTTP events."""
 
+from typing import Final
+
 from slack_sdk.errors import SlackApiError
 
 from adapters.shared.connection import AccountAdapter
@@ -18,6 +20,10 @@ from adapters.slack.webhook import WebhookConnection
 from gateway.errors import Transient
 from gateway.message import Attachment, Place
 from gateway.ports import Check, EventSink, Liveness, LiveStyle, ThreadMessages
+from gateway.text import text
+
+WRITING: Final = text("is writing…")
+"""Slack puts the app's name before it, and removes it with the answer or after two minutes."""
 
 
 class SlackAdapter(AccountAdapter[SlackSettings], Sender):
@@ -90,7 +96,8 @@ class SlackAdapter(AccountAdapter[SlackSettings], Sender):
         self._connected()
         if self._directory is not None and self._settings.agent_view and streams(place):
             reader = await self._directory.reader_of(place.channel_id)
-            await self.show_status(place, await self._context.language_of(place, reader, ""))
+            language = await self._context.language_of(place, reader, "")
+            await self.show_status(place, language.shown(WRITING))
 
     def live_style(self, place: Place) -> LiveStyle:
         """A stream in the threads of direct messages, elsewhere a message that is updated."""

@@ -20,15 +20,11 @@ from gateway.errors import FormatRejected, Permanent
 from gateway.message import Button, Outbound, Part, Place, Receipt
 from gateway.people import Audience
 from gateway.ports import LiveView
-from gateway.text import Language
 
 MAX_ANSWER: Final = 65_536
 """Bytes of the answer of a response address."""
 MAX_APPENDED: Final = 12_000
 """Characters of `markdown_text` in one call (docs.slack.dev, chat.appendStream)."""
-WRITING: Final = text("is writing…")
-"""Slack puts the app's name before it, and removes it with the answer or after two minutes."""
-
 _MAX_BLOCKS: Final = 50
 _MAX_SECTION: Final = 3_000
 _MAX_LABEL: Final = 75
@@ -110,9 +106,8 @@ class Sender(ABC):
                 channel=channel, timestamp=message_id, name=name
             )
 
-    async def show_status(self, place: Place, language: Language) -> None:
-        """Show below a thread that the app is writing. Raises a `DeliveryError`."""
-        status = language.shown(WRITING)
+    async def show_status(self, place: Place, status: str) -> None:
+        """Show below a thread what the app does. Raises a `DeliveryError`."""
         with delivery_errors(sends=False):
             await self._connected().web.assistant_threads_setStatus(
                 channel_id=place.channel_id, thread_ts=place.thread_id, status=status
