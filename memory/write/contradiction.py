@@ -23,6 +23,7 @@ from msgspec import Struct
 
 from gateway.immutable import replace
 from memory.text.sentences import SPEAKER
+from memory.text.similarity import DATES, UNSPACED_DATES
 from memory.text.stop_words import FUNCTION_WORDS, STOP_WORDS, language_of
 from memory.text.terms import folded, stem
 from safety.word_lists import phrases_of, read_word_lists
@@ -240,7 +241,7 @@ _DENIES_LAST: Final = _Words.named("", phrases="denials after", unspaced="unspac
 _DENIES_NOT: Final = _Words.named("", phrases="no denials")
 _LEAVES: Final = _Words.named("", phrases="leaving")
 _SINGLE: Final = _Words.named("single values", unspaced="unspaced single values")
-_DATES: Final = _Words.named("dates", unspaced="unspaced dates")
+_DATES: Final = _Words(DATES, (), UNSPACED_DATES)
 
 
 _DATE_KEYS: Final = frozenset(stem(folded(word)) for word in _DATES.single)
