@@ -1,24 +1,27 @@
 """Pairs of a person's memories that may contradict each other, until the person says which is true.
 
 A pair is open while both are current and it is not settled. The one that is no longer true is
-superseded by the other, so it stays readable and can be restored.
+superseded by the other, so it stays readable and can be restored. A settled pair is opened again
+only by a restoration, and leaves with either of its memories. Memories in a backend have no pairs.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from msgspec import Struct
 
-from db import FOR_UPDATE, Database, Statement, Work, among, execute, fetch
+from db import FOR_UPDATE, Database, Statement, Work, among, execute, fetch, together
 from db.statements import BY_KEY, either
 from db.transaction import Change
 from db.values import micros, storable
-from memory.model.record import Record
-from memory.model.scope import MAY_CHANGE, OWN, SHOWN, TENANT, AccessScope
+from memory.model.scope import MAY_CHANGE, OWN, SEES, AccessScope
+from memory.stores.insert import CURRENT
 
 ASKED_EVERY: Final = timedelta(days=1)
 """The time between two questions to the same person."""
+ASKED_AGAIN: Final = timedelta(days=7)
+"""The time after which an unanswered question about a pair is repeated."""
 MAX_OPEN: Final = 200
 """Open pairs of one person; further ones are not marked."""
 
@@ -49,49 +52,63 @@ TABLES: Final = (
 )
 """A pair leaves with either of its memories, so that no id of a deleted one is left."""
 
+
+def _there(column: str) -> str:
+    """Return the condition that the reader sees the current memory in a column, and owns it."""
+    return f"""EXISTS (SELECT 1 FROM memories m WHERE m.id = c.{column} AND {OWN} AND {SEES}
+        AND {CURRENT})"""
+
+
 _OPEN: Final = f"""
-    FROM memory_conflicts c JOIN memories m ON m.id = c.older JOIN memories n ON n.id = c.newer
-    WHERE c.settled_at IS NULL AND c.tenant = :for_tenant
-        AND m.superseded_by = '' AND n.superseded_by = ''
-        AND {among("n.person", "for_persons")} AND n.tenant = :for_tenant AND {TENANT}
+    FROM memory_conflicts c WHERE c.tenant = :for_tenant AND {among("c.person", "for_persons")}
+        AND c.settled_at IS NULL AND {_there("older")} AND {_there("newer")}
 """
-"""Both are current, and memories of the same person."""
+"""Both are current, the person's own, and may be shown here."""
 ADD: Final = Statement(f"""
     INSERT INTO memory_conflicts (older, newer, tenant, person, noticed_at)
-    SELECT m.id, :newer, m.tenant, m.person, :at FROM memories m
-    WHERE {among("m.id", "olders")} AND {MAY_CHANGE} AND {OWN} AND m.superseded_by = ''
-        AND EXISTS (SELECT 1 FROM memories n WHERE n.id = :newer)
+    SELECT m.id, :newer, m.tenant, m.person, :now FROM memories m
+    WHERE {among("m.id", "olders")} AND m.id <> :newer AND {MAY_CHANGE} AND {OWN}
+        AND m.role = '' AND {CURRENT}
+        AND EXISTS (SELECT 1 FROM memories n WHERE n.id = :newer AND n.tenant = m.tenant
+            AND n.scope = m.scope AND n.project = m.project AND n.tier = m.tier AND n.role = ''
+            AND {among("n.person", "for_persons")})
+        AND NOT EXISTS (SELECT 1 FROM memory_conflicts c WHERE c.older = :newer AND c.newer = m.id)
         AND (SELECT count(*) FROM memory_conflicts c WHERE c.tenant = :for_tenant
             AND {among("c.person", "for_persons")} AND c.settled_at IS NULL) < :most
     ON CONFLICT (older, newer) DO NOTHING
 """)
-OF: Final = Statement(f"""
-    SELECT c.older, c.newer {_OPEN} AND {SHOWN}
-        AND ({among("c.older", "ids")} OR {among("c.newer", "ids")})
+OPEN: Final = Statement(f"""
+    SELECT c.older, c.newer {_OPEN} ORDER BY c.noticed_at, c.older, c.newer LIMIT :most
 """)
 NEXT: Final = Statement(f"""
-    SELECT c.older, c.newer {_OPEN} AND {SHOWN}
+    SELECT c.older, c.newer {_OPEN}
         AND coalesce((SELECT max(a.asked_at) FROM memory_conflicts a
             WHERE a.tenant = :for_tenant AND {among("a.person", "for_persons")}), 0) <= :before
+        AND coalesce(c.asked_at, 0) <= :again
     ORDER BY c.asked_at IS NOT NULL, c.asked_at, c.noticed_at, c.older, c.newer LIMIT 1
 """)
 """A pair that was not asked about comes first."""
-ASKED: Final = Statement("""
-    UPDATE memory_conflicts SET asked_at = :at WHERE older = :older AND newer = :newer
-        AND tenant = :for_tenant
+REOPEN: Final = Statement(f"""
+    UPDATE memory_conflicts AS c SET settled_at = NULL, noticed_at = :now
+    WHERE ((c.older = :older AND c.newer = :newer) OR (c.older = :newer AND c.newer = :older))
+        AND c.tenant = :for_tenant AND {among("c.person", "for_persons")}
+""")
+ASKED: Final = Statement(f"""
+    UPDATE memory_conflicts AS c SET asked_at = :now WHERE c.older = :older AND c.newer = :newer
+        AND c.tenant = :for_tenant AND {among("c.person", "for_persons")}
 """)
 LOCKED: Final = Statement(f"""
-    SELECT m.id FROM memories m WHERE {among("m.id", "pair")} AND {MAY_CHANGE} AND {OWN}
-        AND m.superseded_by = ''
+    SELECT m.id FROM memories m WHERE {among("m.id", "pair")} AND {MAY_CHANGE} AND {OWN} AND {SEES}
+        AND {CURRENT}
         AND EXISTS (SELECT 1 FROM memory_conflicts c WHERE c.older = :older AND c.newer = :newer
             AND c.settled_at IS NULL)
     ORDER BY m.seq {FOR_UPDATE}
 """)
 SETTLE: Final = Statement("""
-    UPDATE memory_conflicts SET settled_at = :at WHERE older = :older AND newer = :newer
+    UPDATE memory_conflicts SET settled_at = :now WHERE older = :older AND newer = :newer
 """)
 SUPERSEDE: Final = Statement("""
-    UPDATE memories SET superseded_by = :kept, superseded_at = :at WHERE id = :left
+    UPDATE memories SET superseded_by = :kept, superseded_at = :now WHERE id = :left
 """)
 
 Kept = Literal["older", "newer", "both"]
@@ -112,57 +129,72 @@ class ConflictStore:
         self._database = database
 
     async def add(
-        self, access: AccessScope, newer: str, olders: Sequence[str], at: datetime
+        self, access: AccessScope, newer: str, olders: Sequence[str], now: datetime
     ) -> None:
-        """Note that a memory may contradict current ones of the same person; a known pair stays as
-        it is. Nothing is noted for a person with `MAX_OPEN` open pairs."""
-        params = access.parameters() | {"newer": newer, "olders": list(olders)}
-        await self._database.change(ADD, params | {"at": micros(at), "most": MAX_OPEN})
+        """Note that a memory may contradict current ones of the same person, scope and tier; a
+        known pair stays as it is. Nothing is noted for a person with `MAX_OPEN` open pairs."""
+        ids = [storable(one) for one in olders]
+        params = _at(access, now) | {"newer": storable(newer), "olders": ids, "most": MAX_OPEN}
+        await self._database.change(ADD, params)
 
-    async def of(self, access: AccessScope, memory_ids: Iterable[str]) -> dict[str, list[str]]:
-        """Return for each of these memories those that it may contradict, as far as the person
-        sees them here; memories without one are left out."""
-        ids = [storable(one) for one in memory_ids]
-        if not ids:
-            return {}
-        rows = await self._database.fetch(OF, access.parameters() | {"ids": ids})
-        asked, found = set(ids), dict[str, list[str]]()
-        for older, newer in rows:
-            for one, other in ((older, newer), (newer, older)):
-                if one in asked:
-                    found.setdefault(str(one), []).append(str(other))
-        return found
+    async def reopen(self, access: AccessScope, pair: Pair, now: datetime) -> None:
+        """Note that two memories may contradict each other, even if the pair was settled before."""
+        params = _at(access, now) | _named(pair) | {"olders": [storable(pair.older)]}
+        steps = (Change(REOPEN, params), Change(ADD, params | {"most": MAX_OPEN}))
+
+        def work() -> Work[None]:
+            yield from together(*steps, last=True)
+
+        await self._database.run(work)
+
+    async def open(self, access: AccessScope, now: datetime) -> list[Pair]:
+        """Return the open pairs of which the person sees both memories here, the oldest first."""
+        rows = await self._database.fetch(OPEN, _at(access, now) | {"most": MAX_OPEN})
+        return [Pair(str(older), str(newer)) for older, newer in rows]
 
     async def next_question(self, access: AccessScope, now: datetime) -> Pair | None:
-        """Return the pair to ask about, None within `ASKED_EVERY` of the last question."""
-        before = access.parameters() | {"before": micros(now - ASKED_EVERY)}
-        rows = await self._database.fetch(NEXT, before)
+        """Return the pair to ask about, None within `ASKED_EVERY` of the last question. An
+        unanswered one is repeated after `ASKED_AGAIN`."""
+        params = _at(access, now) | {"before": micros(now - ASKED_EVERY)}
+        params |= {"again": micros(now - ASKED_AGAIN)}
+        rows = await self._database.fetch(NEXT, params)
         return Pair(str(rows[0][0]), str(rows[0][1])) if rows else None
 
-    async def asked(self, access: AccessScope, pair: Pair, at: datetime) -> None:
+    async def asked(self, access: AccessScope, pair: Pair, now: datetime) -> None:
         """Note that the person was asked about a pair."""
-        params = access.parameters() | {"older": pair.older, "newer": pair.newer}
-        await self._database.change(ASKED, params | {"at": micros(at)})
+        await self._database.change(ASKED, _at(access, now) | _named(pair))
 
-    async def settle(self, access: AccessScope, pair: Pair, kept: Kept, at: datetime) -> bool:
+    async def settle(self, access: AccessScope, pair: Pair, kept: Kept, now: datetime) -> bool:
         """Record which memories of a pair are true; the other one is superseded. False if the pair
         is not open, or not of this person."""
-        params = access.parameters() | {"older": pair.older, "newer": pair.newer}
-        params |= {"at": micros(at), "pair": [storable(pair.older), storable(pair.newer)]}
+        params = _at(access, now) | _named(pair)
+        params |= {"pair": [storable(pair.older), storable(pair.newer)]}
+        left, stays = (pair.newer, pair.older) if kept == "older" else (pair.older, pair.newer)
 
         def work() -> Work[bool]:
             if len((yield from fetch(LOCKED, params))) < 2:
                 return False
             yield from execute(SETTLE, params)
             if kept != "both":
-                left = pair.newer if kept == "older" else pair.older
-                stays = pair.older if kept == "older" else pair.newer
-                yield from execute(SUPERSEDE, params | {"left": left, "kept": stays})
+                gone = {"left": storable(left), "kept": storable(stays)}
+                yield from execute(SUPERSEDE, params | gone)
             return True
 
         return await self._database.run(work)
 
 
-def contradicting(record: Record, pairs: dict[str, list[str]]) -> tuple[str, ...]:
-    """Return the ids of the memories that a record may contradict."""
-    return tuple(pairs.get(record.id, ()))
+def _at(access: AccessScope, now: datetime) -> dict[str, object]:
+    return access.parameters() | {"now": micros(now)}
+
+
+def _named(pair: Pair) -> dict[str, object]:
+    return {"older": storable(pair.older), "newer": storable(pair.newer)}
+
+
+def contradicting(pairs: Sequence[Pair]) -> dict[str, tuple[str, ...]]:
+    """Return for each memory in the pairs those that it may contradict."""
+    found: dict[str, tuple[str, ...]] = {}
+    for pair in pairs:
+        found[pair.older] = (*found.get(pair.older, ()), pair.newer)
+        found[pair.newer] = (*found.get(pair.newer, ()), pair.older)
+    return found

@@ -485,7 +485,7 @@ def _framed(one: _Statement, other: _Statement, subject: Subject) -> Verdict | N
     if one.announces:
         exact = numbers and not frame.after and (definite or said)
         return _OTHER_NUMBER if exact else _SAME_FRAME
-    single = bool(_SINGLE.places(one.tokens))
+    single = bool(_SINGLE.places(one.tokens)) and (definite or said or not numbers)
     likely = single or (definite and (numbers or frame.named or len(frame.before) > 1))
     return _SAME_FRAME if likely and not (frame.after and numbers) else None
 

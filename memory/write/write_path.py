@@ -38,9 +38,9 @@ from memory.ports.memories import Duplicate, Filter, Insertion, MemoryStore
 from memory.stores.audit import Audit
 from memory.stores.conflicts import ConflictStore
 from memory.stores.reviews import ReviewItem, ReviewStore
+from memory.write.contradiction import Relation, verdict
 from memory.write.imports import ImportedHistory, import_state, is_proven, with_imported_history
 from memory.write.prepare import DraftRefusal, Prepared, WriteRules, new_record, prepare
-from memory.write.contradiction import Relation, verdict
 from memory.write.replacement import Compared, MeaningCheck, compared
 from memory.write.turns import EpisodicWriter, note_findings, note_kept_secrets
 from memory.write.validate import validate
@@ -93,8 +93,8 @@ class WritePath(Struct, frozen=True):
     plans: Plans
     rules: WriteRules
     clock: Clock
-    conflicts: ConflictStore | None = None
-    """Notes which memories may contradict each other; None notes nothing."""
+    conflicts: ConflictStore
+    """Notes which memories may contradict each other."""
     meaning: MeaningCheck | None = None
     """Finds duplicates in other words; None compares words only."""
     written: Callable[[str, str], None] | None = None
@@ -164,9 +164,14 @@ class WritePath(Struct, frozen=True):
             if may_replace is not None and not await may_replace():
                 return WriteResult(Outcome.REFUSED, "session_limit", TOO_MANY_REPLACED)
             may_replace = None
-        draft = replace(draft, supersedes="" if replaced is None else replaced.id)
+        if past is None:
+            draft = replace(draft, supersedes="" if replaced is None else replaced.id)
         record = self._record(request, access, draft, prepared, external=external, past=past)
         record, duplicate, unchecked = await self._like(access, record)
+        near = [one for one in change.contradicts if duplicate and one.id == duplicate.id]
+        if near:  # too like it to stand beside it, so the person decides
+            duplicate, replaced, change = None, near[0], Compared(near[0], certain=False)
+            record = replace(record, supersedes=near[0].id)
         result = await self._ground(record, prepared, duplicate, unchecked, import_state(past))
         if result.tier is IngestionTier.BLOCK:
             return _blocked(record, result, prepared)
@@ -180,10 +185,16 @@ class WritePath(Struct, frozen=True):
         stored = await self._stored(
             request, access, record, result, prepared, replaced, may_replace
         )
-        if self.conflicts is not None and change.contradicts and stored.memory_id:
-            olders = [one.id for one in change.contradicts]
-            await self.conflicts.add(access, stored.memory_id, olders, record.provenance.at)
+        if replaced is not None and not stored.replaced_id:
+            change = Compared(contradicts=(replaced, *change.contradicts))
+        await self._note(access, stored, change)
         return stored
+
+    async def _note(self, access: AccessScope, stored: WriteResult, change: Compared) -> None:
+        """Note what a stored memory may contradict."""
+        if change.contradicts and stored.memory_id:
+            olders = [one.id for one in change.contradicts]
+            await self.conflicts.add(access, stored.memory_id, olders, self.clock.now())
 
     async def _stored(
         self,
@@ -219,7 +230,8 @@ class WritePath(Struct, frozen=True):
         shown = notice.of(new=verbatim(new), text=verbatim(replaced))
         notices = (*prepared.notices, shown)
         stored = await self._store(request, access, record, result, notices)
-        return replace(stored, replacement_notice=shown)
+        replaced_id = old.id if stored.outcome is Outcome.STORED else ""
+        return replace(stored, replacement_notice=shown, replaced_id=replaced_id)
 
     async def _keep_both(
         self,
@@ -290,11 +302,20 @@ class WritePath(Struct, frozen=True):
         own = kind in (InputKind.OWN_WORDS, InputKind.EXPLICIT) and draft.scope is Scope.USER
         if not own or draft.kind.tier is not Tier.SEMANTIC or prepared.injections:
             return Compared()
-        filters = Filter(
-            text=prepared.content, own_only=True, tiers=(Tier.SEMANTIC,), limit=CANDIDATES
-        )
-        matches = await self.memories.find(access, filters)
-        return compared(prepared.content, [match.record for match in matches], named)
+        return await self._with_candidates(access, prepared.content, named)
+
+    async def _with_candidates(
+        self, access: AccessScope, text: str, named: Record | None = None
+    ) -> Compared:
+        """Compare a statement with the person's memories that share its words. With none if they
+        cannot be read: nothing is replaced then."""
+        filters = Filter(text=text, own_only=True, tiers=(Tier.SEMANTIC,), limit=CANDIDATES)
+        try:
+            matches = await self.memories.find(access, filters)
+        except (StoreUnavailable, MemoryUnavailable) as error:
+            log.warning("memories_not_compared", error=str(error))
+            return Compared()
+        return compared(text, [match.record for match in matches], named)
 
     async def approve(
         self,
@@ -312,7 +333,12 @@ class WritePath(Struct, frozen=True):
         evidence = replace(pending.record.evidence, confidence=CONFIDENCE[Trust.HIGH])
         record = replace(pending.record, confirmed=True, provenance=saved, evidence=evidence)
         record = replace(record, supersedes="") if keep_both else record
-        return await self._store(request, access, record, None, ())
+        own = record.scope is Scope.USER and record.tier is Tier.SEMANTIC and not keep_both
+        change = await self._with_candidates(access, record.content) if own else Compared()
+        stored = await self._store(request, access, record, None, ())
+        left = [one for one in change.contradicts if one.id not in (record.id, record.supersedes)]
+        await self._note(access, stored, Compared(contradicts=tuple(left)))
+        return stored
 
     async def _ground(
         self,
