@@ -20,9 +20,11 @@ from memory.commands.open_questions import Questions, Shown
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import ID_PREFIX, Record
 from memory.recall.selection import without_secrets
+from memory.service.contradictions import Answer
 from memory.service.handle import MemoryHandle
 from memory.service.read import ListName, MemoryPage
 from memory.service.write import UndoResult, document_named
+from memory.stores.conflicts import Kept
 from memory.stores.reviews import ReviewItem
 from memory.text.display import bullets, italic, one_line, paragraphs, quoted, unformatted
 from memory.turns.footer import (
@@ -182,13 +184,12 @@ async def settled(handle: MemoryHandle, value: str) -> Reply:
     """Record the answer which of two memories is true. Raises `NotFound` for a decided question."""
     kept, begins = next(one for one in TRUE.items() if value.startswith(one[1]))
     older, _, newer = value.removeprefix(begins).partition(":")
-    decided = await handle.contradictions.settle(older, newer, kept)
-    if kept == "both":
+    answers: Mapping[Kept, Answer] = {"older": "one", "newer": "other", "both": "both"}
+    decided = await handle.contradictions.settle(older, newer, answers[kept])
+    if decided.replaced is None:
         return Reply(BOTH_STAY)
-    stays, left = decided.newer, decided.older
-    if kept == "older":
-        stays, left = left, stays
-    return Reply(_replaced(stays, left), restore_buttons((left.id,)))
+    left = decided.replaced
+    return Reply(_replaced(decided.true[0], left), restore_buttons((left.id,)))
 
 
 async def restored(handle: MemoryHandle, memory_id: str) -> Reply:

@@ -1,7 +1,7 @@
 """Memories of one person that may contradict each other, for one request: the marks, the question
 which of two is true, and the restoration of a replaced memory."""
 
-from typing import Final
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -31,6 +31,18 @@ class Contradiction(Struct, frozen=True):
         return Pair(self.older.id, self.newer.id)
 
 
+class Decided(Struct, frozen=True):
+    """What a person said about two memories: those that are true, and the one that is not."""
+
+    true: tuple[Record, ...]
+    replaced: Record | None = None
+    """The memory that is no longer true; None if both are true."""
+
+
+Answer = Literal["one", "other", "both"]
+"""Which of two memories is true."""
+
+
 class MemoryContradictions(RequestMemory, frozen=True):
     """Shows and decides what may contradict, as far as both memories may be shown here."""
 
@@ -55,24 +67,29 @@ class MemoryContradictions(RequestMemory, frozen=True):
         pairs = await self.dependencies.path.conflicts.open(self.access, self.request.at)
         return await self._asked(pairs[0] if pairs else None)
 
-    async def settle(self, older: str, newer: str, kept: Kept) -> Contradiction:
-        """Record which of two memories is true. The other one is replaced by it. The arguments are
-        ids or their beginnings as `short_id` gives them. Raises `NotFound` for a pair that is not
-        open."""
+    async def settle(self, one: str, other: str, true: Answer) -> Decided:
+        """Record which of two memories is true; the other one is replaced by it. `one` and `other`
+        are ids, or what `short_id` makes of them. Raises `NotFound` for a pair that is not open."""
         conflicts, now = self.dependencies.path.conflicts, self.request.at
-        names = (older, newer)
         pairs = [
             pair
             for pair in await conflicts.open(self.access, now)
-            if names in ((pair.older, pair.newer), (short_id(pair.older), short_id(pair.newer)))
+            if _is_named(pair, one, other) or _is_named(pair, other, one)
         ]
         both = await self._records(pairs[0]) if len(pairs) == 1 else None
-        if both is None or not await conflicts.settle(self.access, pairs[0], kept, now):
+        if both is None:
             raise NotFound(NOT_OPEN)
-        await self.audit(
-            "memory_conflict", decision=kept, older=pairs[0].older, newer=pairs[0].newer
-        )
-        return both
+        kept: Kept = "both"
+        if true != "both":
+            kept = "older" if _is_named(both.pair, one, other) == (true == "one") else "newer"
+        if not await conflicts.settle(self.access, both.pair, kept, now):
+            raise NotFound(NOT_OPEN)
+        ids = {"older": both.older.id, "newer": both.newer.id}
+        await self.audit("memory_conflict", decision=kept, **ids)
+        if kept == "both":
+            return Decided((both.older, both.newer))
+        stays, left = (both.older, both.newer) if kept == "older" else (both.newer, both.older)
+        return Decided((stays,), left)
 
     async def restore(self, memory_id: str) -> Record:
         """Make a replaced memory current again, and return it. What replaced it stays, and the two
@@ -118,3 +135,10 @@ class MemoryContradictions(RequestMemory, frozen=True):
         if older is None or newer is None:
             return None
         return Contradiction(displayable(older), displayable(newer))
+
+
+def _is_named(pair: Pair, older: str, newer: str) -> bool:
+    return (older, newer) in (
+        (pair.older, pair.newer),
+        (short_id(pair.older), short_id(pair.newer)),
+    )
