@@ -42,6 +42,7 @@ _OPPOSITES: Final = frozenset(f"{_LISTS['opposites']} {_LISTS['unspaced opposite
 """Words for sides, times and states, and their opposites."""
 DATES: Final = frozenset(_LISTS["dates"].split())
 """Names of days and months."""
+_OPPOSED: Final = _OPPOSITES | DATES
 UNSPACED_DATES: Final = tuple(_LISTS["unspaced dates"].split())
 _NAME: Final = re.compile(r"(?<=\w )[^\W\d_a-z][^\s]*")
 """A word with a capital that does not begin the text."""
@@ -104,7 +105,7 @@ def says_other_things(one: Meaning, other: Meaning) -> bool:
     differing = one.words ^ other.words
     if says_otherwise(one.words, other.words):
         return True
-    if not differing.isdisjoint(_OPPOSITES | DATES | one.names | other.names):
+    if not differing.isdisjoint(_OPPOSED | one.names | other.names):
         return True
     mine, theirs = _only_place(one, other), _only_place(other, one)
     return bool(mine and theirs and mine != theirs)
@@ -137,14 +138,16 @@ def duplicate_of(
 ) -> Duplicate | None:
     """The most similar of the existing (id, words) that is the same memory as the new one.
 
-    The same is: a similarity of at least `threshold`, and no other number or negation.
+    The same is: a similarity of at least `threshold`, and no other number, negation, day, side or
+    other opposite.
     """
     best: Duplicate | None = None
     for memory_id, other in existing:
         similarity = jaccard(new, other)
         if similarity < threshold or (best is not None and similarity <= best.similarity):
             continue
-        if not says_otherwise(new, other):
+        opposed = not (new ^ other).isdisjoint(_OPPOSED)
+        if not (opposed or says_otherwise(new, other)):
             best = Duplicate(memory_id, similarity)
     return best
 
