@@ -295,6 +295,8 @@ class WritePath(Struct, frozen=True):
             named = await self.memories.get(access, draft.supersedes)
             if named is None or not named.current or named.role or not may_change(access, named):
                 return WriteResult(Outcome.REFUSED, "missing", NOT_THERE)
+            if _crosses(access, draft, named, kind):
+                return Compared()
             if kind is not InputKind.OWN_WORDS or named.scope is not Scope.USER:
                 said = verdict(prepared.content, named.content, named=True).relation
                 certain = kind is InputKind.EXPLICIT or said is Relation.REPLACES
@@ -526,6 +528,14 @@ def naming(reason: Text, old: str) -> Text:
     if reason == MAY_REPLACE:
         return MAY_REPLACE_THIS.of(text=shown)
     return joined((reason, WOULD_REPLACE.of(text=shown)), " ")
+
+
+def _crosses(access: AccessScope, draft: Draft, named: Record, kind: InputKind) -> bool:
+    """True if a draft has another scope, project or tier than the memory that it names, so that
+    both stay. A person may change the tier of their own memory."""
+    project = access.project if draft.scope is Scope.PROJECT else ""
+    other_tier = kind is not InputKind.EXPLICIT and draft.kind.tier is not named.tier
+    return (draft.scope, project) != (named.scope, named.project) or other_tier
 
 
 def _with_evidence(record: Record, result: ValidationResult) -> Record:

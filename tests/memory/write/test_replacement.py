@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
+from gateway.immutable import replace
+from gateway.people import Role
 from gateway.text import ENGLISH, text, verbatim
 from memory.grounding.decision import Grounding, WritePolicy
 from memory.model.outcome import STORED, Outcome, WriteResult
-from memory.model.record import Draft, Kind, Scope
+from memory.model.record import Draft, InputKind, Kind, Scope
 from memory.ports.memories import Filter
 from memory.turns.footer import footer_of
 from memory.write.replacement import Compared, compared
@@ -142,3 +144,36 @@ async def test_memories_of_others_are_never_replaced() -> None:
         result = await ada.write.remember(Draft("I prefer spaces now, not tabs", Kind.PREFERENCE))
         assert (result.outcome, result.notices) == (Outcome.STORED, ())
         assert len(await bob.read.search(Filter())) == 1
+
+
+@pytest.mark.parametrize("explicit", [True, False])
+@pytest.mark.parametrize("scope", list(Scope))
+@pytest.mark.parametrize("named", list(Scope))
+async def test_a_named_memory_of_another_scope_is_not_replaced(
+    named: Scope, scope: Scope, explicit: bool
+) -> None:
+    new = "We sell bread now, not cake"
+    async with memory_rig() as rig:
+        olga = (await rig.handle("olga", role=Role.OPERATOR)).for_operator("test:main:guild")
+        old = await olga.write.remember(Draft("We sell cake", Kind.FACT, scope=named))
+        assert old.outcome is Outcome.STORED
+        request = replace(olga.request, words=(new,))
+        draft = Draft(new, Kind.FACT, scope=scope, supersedes=old.memory_id, quote=new)
+        kind = InputKind.EXPLICIT if explicit else InputKind.OWN_WORDS
+        result = await rig.path.write(request, olga.access, draft, kind)
+        kept = await olga.read.get(old.memory_id)
+        assert kept is not None
+        assert kept.current == (named is not scope), result
+        assert result.outcome is Outcome.STORED
+
+
+async def test_a_temporary_statement_does_not_replace_a_lasting_memory() -> None:
+    new = "We sell bread now, not cake"
+    async with memory_rig() as rig:
+        ada = await rig.handle("ada", says=new)
+        old = await ada.write.remember(Draft("We sell cake", Kind.FACT))
+        draft = Draft("x", Kind.CONTEXT, quote=new, supersedes=old.memory_id)
+        assert (await ada.write.infer(draft)).outcome is Outcome.STORED
+        kept = await ada.read.get(old.memory_id)
+        assert kept is not None
+        assert kept.current
