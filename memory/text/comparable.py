@@ -4,10 +4,10 @@ words that say how a statement relates to an earlier one, in the languages of Pa
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from gateway.immutable import replace
 from memory.text.sentences import SPEAKER
@@ -30,7 +30,8 @@ class Words(Struct, frozen=True):
     """Words, phrases, and words of scripts without spaces."""
 
     single: frozenset[str] = frozenset()
-    phrases: tuple[tuple[str, ...], ...] = ()
+    phrases: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    """Phrases by their first word, the longest first."""
     unspaced: tuple[str, ...] = ()
     """The longest first."""
 
@@ -41,14 +42,16 @@ class Words(Struct, frozen=True):
         single |= {words[0] for words in several if len(words) == 1}
         long = sorted((words for words in several if len(words) > 1), key=len, reverse=True)
         dense = sorted(_LISTS.get(unspaced, "").split(), key=len, reverse=True)
-        return cls(frozenset(single), tuple(long), tuple(dense))
+        begins = dict.fromkeys(words[0] for words in long)
+        starting = {one: tuple(words for words in long if words[0] == one) for one in begins}
+        return cls(frozenset(single), starting, tuple(dense))
 
     def length_at(self, tokens: Sequence["Token"], place: int) -> int:
         """Return the number of tokens of the word or phrase that begins at a place, 0 for none."""
-        for phrase in self.phrases:
+        for phrase in self.phrases.get(tokens[place].plain, ()):
             if tuple(token.plain for token in tokens[place : place + len(phrase)]) == phrase:
                 return len(phrase)
-        if tokens[place].dense:
+        if tokens[place].dense and self.unspaced:
             here = "".join(token.plain for token in tokens[place : place + _LONGEST])
             return next((len(word) for word in self.unspaced if here.startswith(word)), 0)
         return int(tokens[place].plain in self.single and not tokens[place].foreign)
@@ -56,8 +59,10 @@ class Words(Struct, frozen=True):
     def places(self, tokens: Sequence["Token"]) -> frozenset[int]:
         """Return the places of all tokens that belong to them."""
         found: set[int] = set()
-        for place in range(len(tokens)):
-            found.update(range(place, place + self.length_at(tokens, place)))
+        dense, single, phrases = bool(self.unspaced), self.single, self.phrases
+        for place, token in enumerate(tokens):  # most words are in no list
+            if token.plain in single or token.plain in phrases or (dense and token.dense):
+                found.update(range(place, place + self.length_at(tokens, place)))
         return frozenset(found)
 
 
@@ -163,7 +168,7 @@ POSTPOSITIONS: Final = Words.named("postpositions")
 _PARTICLE_WORDS: Final = Words.named("particles")
 SINGLE: Final = Words.named("single values", unspaced="unspaced single values")
 """Words for what has one value at a time: "name", "deadline"."""
-DATES: Final = Words(DATE_NAMES, (), UNSPACED_DATES)
+DATES: Final = Words(DATE_NAMES, {}, UNSPACED_DATES)
 """Names of days and months."""
 
 

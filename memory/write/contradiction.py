@@ -99,7 +99,12 @@ def verdict(new: str, old: str, *, named: bool = False) -> Verdict:
 
     Pure, and linear in the length of both apart from their common words.
     """
-    one, other = Statement.of(new), Statement.of(old)
+    return judged(Statement.of(new), old, named=named)
+
+
+def judged(one: Statement | None, old: str, *, named: bool = False) -> Verdict:
+    """Return the verdict on a statement that is compared with several old ones."""
+    other = Statement.of(old)
     if one is None or other is None:
         return _BESIDE
     if one.adds:
@@ -186,8 +191,8 @@ def _denied(one: Statement, other: Statement, subject: Subject) -> Verdict | Non
         if not denied or not denied & other.telling:
             continue
         left = other.telling - denied
-        whole = not left or _is_one_value(one, other)
-        if subject is Subject.SAME and denied <= other.telling and left <= one.telling and whole:
+        known = denied <= other.telling and left <= one.telling
+        if subject is Subject.SAME and known and (not left or _is_one_value(one, other)):
             return _DENIED
         maybe = maybe or denied <= other.telling or other.telling <= denied
     maybe = maybe or any(
@@ -228,10 +233,8 @@ def _asserts(one: Statement, other: Statement) -> bool:
 def _spans(one: Statement) -> list[tuple[int, ...]]:
     """Return the places of each value that a statement denies, the shorter after the longer."""
     tokens, spans = one.tokens, list[tuple[int, ...]]()
-    excepted = DENIES_NOT.places(tokens)
-    for place in range(len(tokens)):
-        if place in excepted:
-            continue
+    marked = frozenset().union(*(one.places(tokens) for one in (DENIES, DENIES_NEXT, DENIES_LAST)))
+    for place in sorted(marked - DENIES_NOT.places(tokens)):
         if length := DENIES_NEXT.length_at(tokens, place):
             after = one.clause_after(place + length)
             spans += [after[:end] for end in range(min(MAX_SPAN, len(after)), 0, -1)]

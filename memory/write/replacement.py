@@ -12,8 +12,9 @@ from memory.model.scope import AccessScope, alone
 from memory.ports.memories import Duplicate, Filter, MemoryStore
 from memory.ports.recall import Embedder
 from memory.stores.search import RecallStore
+from memory.text.comparable import Statement
 from memory.text.similarity import VECTOR_THRESHOLD, Meaning, same_meaning
-from memory.write.contradiction import Relation, verdict
+from memory.write.contradiction import Relation, judged
 
 
 class Compared(Struct, frozen=True):
@@ -32,11 +33,12 @@ def compared(text: str, current: Sequence[Record], named: Record | None = None) 
     the one that the model says is replaced."""
     replaces: Record | None = None
     contradicts: list[Record] = []
+    new = Statement.of(text)
     others = [one for one in current if named is None or one.id != named.id]
     for record in ([] if named is None else [named]) + others:
         if record.scope is not Scope.USER or record.role or not record.current:
             continue
-        relation = verdict(text, record.content, named=record is named).relation
+        relation = judged(new, record.content, named=record is named).relation
         if relation is Relation.REPLACES and replaces is None:
             replaces = record
         elif relation is not Relation.BESIDE:
