@@ -37,6 +37,7 @@ from memory.model.record import Draft, InputKind, Kind
 from memory.model.scope import RequestScope, access_scope_of
 from memory.ports.memories import MemoryStore
 from memory.stores.audit import Audit
+from memory.stores.conflicts import ConflictStore
 from memory.write.prepare import WriteRules, prepare
 from memory.write.write_path import WritePath
 from parley.wiring.storage import MemoryStores
@@ -112,6 +113,7 @@ def path_over(stores: MemoryStores, watch: Watch) -> WritePath:
         Plans(),
         WriteRules(),
         clock,
+        cast("ConflictStore", Timed(stores.conflicts, watch)),
     )
 
 

@@ -20,7 +20,7 @@ from memory.agents.schema import (
     SQLITE_SHARES,
 )
 from memory.agents.schema import TABLES as AGENTS
-from memory.stores import api_tokens
+from memory.stores import api_tokens, conflicts
 from memory.stores.partitions import ROOM_BEGINS
 
 RECORDS: Final = (
@@ -253,5 +253,6 @@ SCHEMA: Final = Schema(
         INVITATIONS,
         api_tokens.LATER,
         api_tokens.OF_AGENTS,
+        conflicts.TABLES,
     ),
 )

@@ -1,5 +1,6 @@
 """Actions of people, their programs and their agents on memories: search, read, store, delete."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
@@ -25,6 +26,7 @@ from memory.model.record import (
 )
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter
+from memory.service.contradictions import Answer
 from memory.service.read import ListName
 
 MAX_QUERY: Final = 500
@@ -77,6 +79,21 @@ class MemoryBody(Input):
     ] = Field(default={})
 
 
+class SettleBody(OneId):
+    """Two memories that may contradict each other, and which of them is true: the one with `id`,
+    the `other` one, or both."""
+
+    other: Id
+    true: Answer
+
+
+class TrueOut(Output):
+    """The ids of the memories that are true, and of the one that no longer is; null if both are."""
+
+    true: list[str]
+    replaced: str | None
+
+
 class MemoryOut(Output):
     """One memory. `yours` is false for a memory of a project or of everybody that somebody else
     wrote."""
@@ -108,6 +125,10 @@ class MemoryOut(Output):
     expires_at: datetime | None
     supersedes: str | None
     superseded_by: str | None
+    may_contradict: Annotated[
+        list[str],
+        Field(description="The ids of your other memories of which only one may be true."),
+    ]
     confirmed: bool
 
 
@@ -152,7 +173,7 @@ async def search(call: MemoryCall, given: MemorySearch) -> MemoriesOut:
     handle = call.handle
     if given.tier is Tier.WORKING:
         kept = (await handle.read.working())[: given.limit]
-        shown = [memory_out(handle.access, record) for record in kept]
+        shown = [memory_out(handle.access, record, {}) for record in kept]
         return MemoriesOut(memories=shown, next=None, plan=await plan_of(handle))
     if given.after is not None and await handle.read.get(given.after) is None:
         raise NotFound(NO_MEMORY, where="query.after")
@@ -168,8 +189,9 @@ async def search(call: MemoryCall, given: MemorySearch) -> MemoriesOut:
         )
     )
     page = [match.record for match in matches[: given.limit]]
+    marks = await handle.contradictions.marks() if page else {}
     return MemoriesOut(
-        memories=[memory_out(handle.access, record) for record in page],
+        memories=[memory_out(handle.access, record, marks) for record in page],
         next=page[-1].id if len(matches) > len(page) else None,
         plan=await plan_of(handle),
     )
@@ -181,7 +203,7 @@ async def read(call: MemoryCall, given: OneId) -> MemoryOut:
     record = await call.handle.read.get(given.id)
     if record is None:
         raise NotFound(NO_MEMORY)
-    return memory_out(call.handle.access, record)
+    return memory_out(call.handle.access, record, await call.handle.contradictions.marks())
 
 
 @action("Delete a memory", by=PROGRAMS, effect=Effect.WRITES)
@@ -192,6 +214,23 @@ async def delete(call: MemoryCall, given: OneId) -> Empty:
             raise NotFound(NO_MEMORY)
         raise BadInput(OF_EVERYBODY, code="not_yours", where="path.id")
     return Empty()
+
+
+@action("Restore a replaced memory", by=PROGRAMS, effect=Effect.WRITES)
+async def restore(call: MemoryCall, given: OneId) -> MemoryOut:
+    """Make a replaced memory valid again, beside what replaced it. Raises `NotFound`, and
+    `BadInput` if the plan is full or the same is stored by now."""
+    handle = call.handle
+    record = await handle.contradictions.restore(given.id)
+    return memory_out(handle.access, record, await handle.contradictions.marks())
+
+
+@action("Say which of two memories is true", by=PROGRAMS, effect=Effect.WRITES)
+async def settle(call: MemoryCall, given: SettleBody) -> TrueOut:
+    """Record which of two memories is true. Raises `NotFound`."""
+    decided = await call.handle.contradictions.settle(given.id, given.other, given.true)
+    replaced = None if decided.replaced is None else decided.replaced.id
+    return TrueOut(true=[one.id for one in decided.true], replaced=replaced)
 
 
 @action("Store a memory", by=TOKENS, capability=Capability.MEMORY_WRITE, effect=Effect.WRITES)
@@ -216,8 +255,11 @@ async def remember(call: MemoryCall, given: MemoryBody) -> KeptOut:
     )
 
 
-def memory_out(access: AccessScope, record: Record) -> MemoryOut:
-    """Return a memory as an output, without other people's ids."""
+def memory_out(
+    access: AccessScope, record: Record, marks: Mapping[str, Sequence[str]]
+) -> MemoryOut:
+    """Return a memory as an output, without other people's ids. `marks` are the ids of the memories
+    that one may contradict."""
     provenance = record.provenance
     yours = provenance.person in access.persons
     return MemoryOut(
@@ -242,5 +284,6 @@ def memory_out(access: AccessScope, record: Record) -> MemoryOut:
         expires_at=record.expires_at,
         supersedes=record.supersedes or None,
         superseded_by=record.superseded_by or None,
+        may_contradict=list(marks.get(record.id, ())),
         confirmed=record.confirmed,
     )

@@ -21,7 +21,7 @@ from memory.model.record import Draft, InputKind
 from memory.model.scope import AccessScope, RequestScope, may_be_shared, may_change
 from memory.ports.memories import MemoryStore
 from memory.recall.selection import displayable
-from memory.write.replacement import named_rightly
+from memory.write.contradiction import Relation, verdict
 from memory.write.write_path import WritePath
 
 CONFLICT: Final = text(
@@ -78,7 +78,11 @@ class SharedUpdates(Struct, frozen=True):
     ) -> WriteResult:
         old = entry.record
         own = bool(old.provenance.agent) and old.provenance.person in access.persons
-        follows = own and may_change(access, old) and named_rightly(text, old)
+        follows = (
+            own
+            and may_change(access, old)
+            and verdict(text, old.content, named=True).relation is Relation.REPLACES
+        )
         draft = Draft(text, old.kind, tags=old.tags, supersedes=old.id if follows else "")
         # A replaced memory is no longer shared, and the pool keeps its text until the next update.
         return await self.path.write(request, access, draft, InputKind.ASSISTANT, keep_both=True)

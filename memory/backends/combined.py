@@ -52,6 +52,8 @@ class MemoryPlace(Protocol):
 
     async def take_back(self, access: AccessScope, memory_ids: Sequence[str]) -> list[str]: ...
 
+    async def restore(self, access: AccessScope, memory_id: str) -> str | None: ...
+
     async def clear(self, access: AccessScope, tiers: Sequence[Tier]) -> int: ...
 
     async def forget_message(
@@ -110,6 +112,10 @@ class TurnsOnly:
     async def take_back(self, access: AccessScope, memory_ids: Sequence[str]) -> list[str]:
         """Delete memories as if they had never been stored."""
         return await self._database.take_back(access, memory_ids)
+
+    async def restore(self, access: AccessScope, memory_id: str) -> str | None:
+        """Restore nothing: turns are not replaced."""
+        return None
 
     async def clear(self, access: AccessScope, tiers: Sequence[Tier]) -> int:
         """Delete all of the person's own memories of these tiers."""
@@ -207,6 +213,13 @@ class CombinedMemories:
         for place in self._places:
             gone += await place.take_back(access, memory_ids)
         return gone
+
+    async def restore(self, access: AccessScope, memory_id: str) -> str | None:
+        for place in self._places:
+            beside = await place.restore(access, memory_id)
+            if beside is not None:
+                return beside
+        return None
 
     async def clear(self, access: AccessScope, tiers: Sequence[Tier]) -> int:
         return sum([await place.clear(access, tiers) for place in self._places])

@@ -216,6 +216,24 @@ class BackendMemories:
             gone += await self.delete(access, (id_,))
         return gone
 
+    async def restore(self, access: AccessScope, memory_id: str) -> str | None:
+        """Make a replaced memory current again, beside what replaced it."""
+        by_id = {one.id: one for one in await self._all(alone(access))}
+        old = by_id.get(memory_id)
+        if old is None or old.current or not may_change(access, old):
+            return None
+        newer, beside, seen = by_id.get(old.superseded_by), "", {memory_id}
+        changed = [replace(old, superseded_by="", superseded_at=None)]
+        if newer is not None and newer.supersedes == memory_id and may_change(access, newer):
+            changed.append(replace(newer, supersedes=""))
+        for record in changed:
+            await self.backend.remember(backend_access_of(alone(access)), statement_of(record))
+        while newer is not None and newer.id not in seen:
+            beside = newer.id if newer.current and may_change(access, newer) else ""
+            seen.add(newer.id)
+            newer = by_id.get(newer.superseded_by)
+        return beside
+
     async def clear(self, access: AccessScope, tiers: Sequence[Tier]) -> int:
         """Delete the person's own memories of these tiers; return their number."""
         records = await self._all(alone(access))

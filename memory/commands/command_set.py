@@ -39,7 +39,16 @@ from memory.service.handle import Memory, MemoryHandle
 from memory.service.people import People
 from memory.text.display import italic, paragraphs
 from memory.transfer.exporter import personal_file
-from memory.turns.footer import UNDO, deliver_notices, entries_at, keep_buttons, request_notice
+from memory.turns.footer import (
+    RESTORE,
+    TRUE,
+    UNDO,
+    deliver_notices,
+    entries_at,
+    keep_buttons,
+    request_notice,
+    restore_buttons,
+)
 
 _THAT: Final = re.compile(
     r"that\s+(?=(?:i|we|my|our|you|your|he|she|it|they|his|her|its|their)\b)", re.IGNORECASE
@@ -190,6 +199,10 @@ class MemoryCommands:
         handle = await self._memory.for_principal(caller)
         if value.startswith(UNDO):
             return await browsing.undone(handle, caller, value.removeprefix(UNDO))
+        if value.startswith(RESTORE):
+            return await browsing.restored(handle, value.removeprefix(RESTORE))
+        if value.startswith(tuple(TRUE.values())):
+            return await browsing.settled(handle, value)
         if value.startswith(browsing.DECISIONS):
             return await browsing.decide(handle, caller, value)
         if value.startswith(browsing.PREFIX):
@@ -235,7 +248,9 @@ class MemoryCommands:
         planned = texts.planned(await handle.read.plan_use())
         if result.outcome is not Outcome.STORED:
             return Reply(browsing.kept(result), buttons)
-        return Reply(browsing.noted_below(browsing.kept(result), planned), buttons)
+        replaced = (result.replaced_id,) if result.replaced_id else ()
+        said = browsing.noted_below(browsing.kept(result), planned)
+        return Reply(said, restore_buttons(replaced))
 
     async def _forget(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
         if not means_everything(text):

@@ -20,12 +20,24 @@ from memory.commands.open_questions import Questions, Shown
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import ID_PREFIX, Record
 from memory.recall.selection import without_secrets
+from memory.service.contradictions import Answer
 from memory.service.handle import MemoryHandle
 from memory.service.read import ListName, MemoryPage
 from memory.service.write import UndoResult, document_named
+from memory.stores.conflicts import Kept
 from memory.stores.reviews import ReviewItem
 from memory.text.display import bullets, italic, one_line, paragraphs, quoted, unformatted
-from memory.turns.footer import BESIDE, DISCARD, KEEP, keep_buttons, places_of
+from memory.turns.footer import (
+    BESIDE,
+    DISCARD,
+    KEEP,
+    TRUE,
+    keep_buttons,
+    places_of,
+    restore_buttons,
+    still_true,
+)
+from memory.write.write_path import REPLACES, shown_in_notice
 
 PREFIX: Final = "memory:page:"
 CHAT: Final = "chat"
@@ -48,6 +60,7 @@ UNDO_SPEC: Final = CommandSpec(
 )
 MAX_NAME: Final = 60
 REMEMBERED: Final = text("I will remember that.")
+BOTH_STAY: Final = text("I keep both.")
 NOT_KEPT: Final = text("I will not keep it.")
 KEEP_IT: Final = text("Keep it?")
 REPLACE_OR_KEEP: Final = text("Replace the old memory, or keep both?")
@@ -88,8 +101,9 @@ class MemoryLists:
         text."""
         name: ListName = "said" if text.casefold() == CHAT else "learned"
         shown = Shown(str(caller.principal.person), "" if name == "said" else text[:MAX_SEARCH])
-        page = await reader(handle, caller).read.page(name, shown.text, 0)
-        reply = _page_reply(page, caller.id, caller)
+        read = reader(handle, caller)
+        page = await read.read.page(name, shown.text, 0)
+        reply = _page_reply(page, caller.id, caller, await marks_of(read, page))
         if reply.buttons:
             await self._questions.keep_pages(caller.id, shown)
         planned = texts.planned(await handle.read.plan_use())
@@ -104,8 +118,14 @@ class MemoryLists:
             return Reply(texts.OLD_LIST)
         if shown.person != str(caller.principal.person):
             return Reply(texts.LIST_OF_OTHERS)
-        page = await reader(handle, caller).read.page(name, shown.text, int(number[:6]))
-        return _page_reply(page, list_id, caller)
+        read = reader(handle, caller)
+        page = await read.read.page(name, shown.text, int(number[:6]))
+        return _page_reply(page, list_id, caller, await marks_of(read, page))
+
+
+async def marks_of(handle: MemoryHandle, page: MemoryPage) -> texts.Marks:
+    """Return the ids of the memories that those of a page may contradict."""
+    return await handle.contradictions.marks() if page.records and page.name == "learned" else {}
 
 
 def noted_below(said: Text, note: Text) -> Text:
@@ -119,8 +139,8 @@ def reader(handle: MemoryHandle, caller: Caller) -> MemoryHandle:
     return handle if caller.alone else handle.before_others()
 
 
-def _page_reply(page: MemoryPage, list_id: str, caller: Caller) -> Reply:
-    shown = texts.page(page)
+def _page_reply(page: MemoryPage, list_id: str, caller: Caller, marks: texts.Marks) -> Reply:
+    shown = texts.page(page, marks)
     in_room = caller.place.audience is not Audience.DIRECT
     if in_room and not (caller.alone and page.total):
         shown = paragraphs(shown, texts.ELSEWHERE)
@@ -146,10 +166,41 @@ async def review(handle: MemoryHandle, caller: Caller) -> Reply:
     """Ask about the first waiting entry here, or name the places of others."""
     waiting, hidden = _decidable(handle, caller, await handle.review.waiting(MAX_WAITING))
     question = await _review_question(waiting)
-    nothing = texts.NOTHING_WAITS if not (waiting or hidden) else None
+    if not waiting and caller.alone:
+        question = await which_is_true(handle) or question
+    nothing = texts.NOTHING_WAITS if not (question.markdown or hidden) else None
     privately = texts.WAITS_PRIVATELY if hidden else None
     elsewhere = await _elsewhere(handle)
     return replace(question, markdown=paragraphs(question.markdown, nothing, privately, elsewhere))
+
+
+async def which_is_true(handle: MemoryHandle) -> Reply | None:
+    """Ask about the first two memories that may contradict each other; None without any."""
+    asked = await handle.contradictions.first()
+    return None if asked is None else Reply(*still_true(asked))
+
+
+async def settled(handle: MemoryHandle, value: str) -> Reply:
+    """Record the answer which of two memories is true. Raises `NotFound` for a decided question."""
+    kept, begins = next(one for one in TRUE.items() if value.startswith(one[1]))
+    older, _, newer = value.removeprefix(begins).partition(":")
+    answers: Mapping[Kept, Answer] = {"older": "one", "newer": "other", "both": "both"}
+    decided = await handle.contradictions.settle(older, newer, answers[kept])
+    if decided.replaced is None:
+        return Reply(BOTH_STAY)
+    left = decided.replaced
+    return Reply(_replaced(decided.true[0], left), restore_buttons((left.id,)))
+
+
+async def restored(handle: MemoryHandle, memory_id: str) -> Reply:
+    """Make a replaced memory valid again. Raises `NotFound` and `BadInput`."""
+    record = await handle.contradictions.restore(memory_id)
+    return Reply(paragraphs(RESTORED, _first([record])))
+
+
+def _replaced(stays: Record, left: Record) -> Text:
+    new, old = (verbatim(shown_in_notice(one.content)) for one in (stays, left))
+    return unformatted(REPLACES.of(new=new, text=old))
 
 
 async def decide(handle: MemoryHandle, caller: Caller, value: str) -> Reply:

@@ -1,7 +1,8 @@
 """The sentences that people read about their memory."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from types import MappingProxyType
+from typing import Final, TypeAlias
 
 from gateway.text import NO_TEXT, Moment, Sentence, Text, counted, joined, text, verbatim
 from memory.model.plans import PlanUse
@@ -17,6 +18,11 @@ from memory.text.display import (
     paragraphs,
     quoted,
 )
+
+Marks: TypeAlias = Mapping[str, Sequence[str]]
+"""The ids of the memories that a memory may contradict, by its id."""
+MAX_MARKED: Final = 3
+"""Memories that the mark of another one names."""
 
 _KIND_TITLES: Final = {
     Kind.PREFERENCE: text("Preferences"),
@@ -187,6 +193,7 @@ PRIVACY_USAGE: Final = text(
 KINDS: Final[Mapping[str, Sentence]] = {
     "memories": text("memories, including stored chat messages"),
     "memory_reviews": text("memories that wait for your decision"),
+    "memory_conflicts": text("pairs of memories that may contradict each other, without text"),
     "memory_sessions": text("memory sessions"),
     "brain_documents": text("preferences and project notes that you wrote"),
     "turns": text("recent messages of our conversations"),
@@ -313,8 +320,13 @@ _OTHER_LEARNED: Final = text("What I learned about you: {count} (`/memories`).")
 _OTHER_SAID: Final = text("Chat messages that I keep: {count} (`/memories chat`).")
 
 
-def page(shown: MemoryPage) -> Text:
-    """Return a page of a list, with the next commands."""
+# Translators: a mark behind a memory in a list, before the ids of others.
+_MAY_CONTRADICT: Final = text("may contradict {ids}")
+
+
+def page(shown: MemoryPage, marks: Marks = MappingProxyType({})) -> Text:
+    """Return a page of a list, with the next commands. `marks` are the ids of the memories that one
+    may contradict."""
     if not shown.records:
         return _empty(shown)
     grouped = shown.name == "learned" and not shown.text
@@ -322,9 +334,11 @@ def page(shown: MemoryPage) -> Text:
     if grouped:
         for kind in dict.fromkeys(record.kind for record in shown.records):
             parts.append(joined((verbatim("**"), _KIND_TITLES[kind], verbatim("**"))))
-            parts.append(bullets(_entry(one) for one in shown.records if one.kind is kind))
+            kept = [one for one in shown.records if one.kind is kind]
+            parts.append(bullets(_marked(_entry(one), marks.get(one.id, ())) for one in kept))
     else:
-        parts.append(bullets(map(_entry_of, shown.records)))
+        entries = (_marked(_entry_of(one), marks.get(one.id, ())) for one in shown.records)
+        parts.append(bullets(entries))
     other = _other(shown)
     foot = joined((other, _DELETE_ONE), " ") if other else _DELETE_ONE
     return paragraphs(*parts, italic(foot))
@@ -347,6 +361,13 @@ def _entry(record: Record) -> Text:
         at=Moment(record.provenance.at, "day"),
         id=verbatim(short_id(record.id)),
     )
+
+
+def _marked(entry: Text, others: Sequence[str]) -> Text:
+    if not others:
+        return entry
+    ids = verbatim(", ".join(f"`{short_id(one)}`" for one in others[:MAX_MARKED]))
+    return joined((entry, italic(_MAY_CONTRADICT.of(ids=ids))), " ")
 
 
 def _entry_of(record: Record) -> Text:

@@ -6,7 +6,7 @@ it, and it deletes only what the person confirms.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
@@ -74,6 +74,9 @@ class FoundMemory(Output):
     relevance_score: float
     source: str
     trust: str
+    may_contradict: Annotated[
+        list[str], Field(description="Ids of memories of which only one may be true.")
+    ] = Field(default_factory=list)
     author: Annotated[
         Author,
         Field(description="`person`: the person of the token, or an agent of theirs; or `others`."),
@@ -226,13 +229,20 @@ async def search(call: McpCall, given: SearchOverMcp) -> SearchResult:
     matches = await _tools(call).find(query)
     scores = {record.id: score for record, score in matches}
     shown = filter_output((record for record, _ in matches), MAX_RESULTS)
-    return SearchResult(results=[found_out(call, one, scores[one.id]) for one in shown.records])
+    marks = await call.handle.contradictions.marks() if shown.records else {}
+    return SearchResult(
+        results=[
+            found_out(call, one, scores[one.id], marks.get(one.id, ())) for one in shown.records
+        ]
+    )
 
 
-def found_out(call: McpCall, record: Record, score: float) -> FoundMemory:
-    """Return a memory as a result."""
+def found_out(
+    call: McpCall, record: Record, score: float, contradicts: Sequence[str] = ()
+) -> FoundMemory:
+    """Return a memory as a result, with the ids of those that it may contradict."""
     return FoundMemory.model_validate(
-        found_answer(record, score) | {"author": author_of(call, record)}
+        found_answer(record, score, contradicts) | {"author": author_of(call, record)}
     )
 
 

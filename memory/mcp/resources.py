@@ -223,7 +223,8 @@ async def _handoff(call: McpCall, handoff_id: str) -> ResourceContent:
 async def _memory(call: McpCall, memory_id: str) -> ResourceContent:
     record = await known_memory(call, memory_id)
     (record,) = filter_output((record,)).records
-    fields = found_answer(record, 0.0)
+    marks = await call.handle.contradictions.marks()
+    fields = found_answer(record, 0.0, marks.get(record.id, ()))
     del fields["relevance_score"]
     fields["scope"] = record.scope.value
     fields["author"] = author_of(call, record)

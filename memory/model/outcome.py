@@ -100,3 +100,5 @@ class WriteResult(Struct, frozen=True):
     replaces: bool = False
     for_operators: bool = False
     replacement_notice: Text = NO_TEXT
+    replaced_id: str = ""
+    """The id of the memory that the stored one replaced; empty if there is none."""

@@ -17,6 +17,8 @@ AuditAction = Literal[
     "secret_kept",
     "poisoning_attempt_blocked",
     "memory_review",
+    "memory_conflict",
+    "memory_restore",
     "brain_write",
     "people_link",
     "memory_export",

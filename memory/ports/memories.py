@@ -157,6 +157,12 @@ class MemoryStore(Protocol):
         superseded is current again, or superseded by its successor. Return the deleted ids."""
         ...
 
+    async def restore(self, access: AccessScope, memory_id: str) -> str | None:
+        """Make a changeable memory that was superseded current again; what superseded it stays.
+        Return the id of the current memory that now stands beside it, empty if that is gone; None
+        if nothing was restored."""
+        ...
+
     async def clear(self, access: AccessScope, tiers: Sequence[Tier]) -> int:
         """Delete all of the person's own memories of these tiers; return their number."""
         ...

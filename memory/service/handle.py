@@ -15,6 +15,7 @@ from memory.model.record import InputKind
 from memory.model.scope import AccessScope, RequestScope, access_scope_of
 from memory.ports.documents import Document, Version
 from memory.ports.people import Linked, PersonChoices, TurnStart
+from memory.service.contradictions import MemoryContradictions
 from memory.service.dependencies import MemoryDependencies, RequestMemory
 from memory.service.erasure import MemoryErasure
 from memory.service.read import MemoryReader
@@ -134,6 +135,7 @@ class MemoryHandle:
         self.write = MemoryWriter(*bound)
         self.read = MemoryReader(*bound)
         self.review = MemoryReview(*bound)
+        self.contradictions = MemoryContradictions(*bound)
         self.privacy = MemoryPrivacy(*bound)
         self.erasure = MemoryErasure(*bound)
         self.documents = OwnDocuments(dependencies.documents, request, self.access)

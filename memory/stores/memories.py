@@ -155,6 +155,21 @@ RESTORE: Final = Statement(f"""
 FOLLOW: Final = Statement(
     "UPDATE memories SET supersedes = :old WHERE id = :next AND supersedes = :id"
 )
+REPLACED: Final = Statement(f"""
+    SELECT m.superseded_by FROM memories m WHERE m.id = :id AND {MAY_CHANGE} AND m.role = ''
+        AND m.superseded_by <> '' AND (m.expires_at IS NULL OR m.expires_at > :now) {FOR_UPDATE}
+""")
+SUCCESSOR: Final = Statement(f"""
+    SELECT m.superseded_by FROM memories m WHERE m.id = :id AND {MAY_CHANGE}
+""")
+CURRENT_AGAIN: Final = Statement("""
+    UPDATE memories SET superseded_by = '', superseded_at = NULL WHERE id = :id
+""")
+NO_LONGER_REPLACES: Final = Statement("""
+    UPDATE memories SET supersedes = '' WHERE id = :next AND supersedes = :id
+""")
+MAX_SUCCESSORS: Final = 20
+"""Memories that replaced each other, one after the other, that a restoration follows."""
 CLEAR: Final = Statement(f"""
     DELETE FROM memories AS m WHERE m.tenant = :for_tenant AND {OWN} AND {among("m.tier", "tiers")}
 """)
@@ -272,6 +287,10 @@ class SqlMemories:
 
         return await self._database.run(work)
 
+    async def restore(self, access: AccessScope, memory_id: str) -> str | None:
+        params = access.parameters() | {"id": storable(memory_id), "now": self._now()}
+        return await self._database.run(lambda: _restore(params))
+
     async def clear(self, access: AccessScope, tiers: Sequence[Tier]) -> int:
         params = access.parameters() | {"tiers": [tier.value for tier in tiers]}
         return await self._database.change(CLEAR, params)
@@ -375,3 +394,20 @@ def _take_back(params: Mapping[str, object], memory_id: str) -> Work[list[str]]:
     steps = (Change(RESTORE, chain), Change(FOLLOW, chain), Fetch(DELETE, taken))
     *_, gone = yield from together(*steps)
     return [str(id_) for (id_,) in gone]
+
+
+def _restore(params: Mapping[str, object]) -> Work[str | None]:
+    row = yield from fetch_first(REPLACED, params)
+    if row is None:
+        return None
+    successor = str(row[0])
+    steps = (Change(CURRENT_AGAIN, params), Change(NO_LONGER_REPLACES, {**params, "next": row[0]}))
+    yield from together(*steps)
+    for _ in range(MAX_SUCCESSORS):
+        row = yield from fetch_first(SUCCESSOR, {**params, "id": successor})
+        if row is None:
+            return ""
+        if not row[0]:
+            return successor
+        successor = str(row[0])
+    return ""

@@ -26,7 +26,7 @@ TIMES: Final = frozenset(
         *("at", "since", "until", "issued_at", "brief_at", "submitted_at", "decided_at"),
         *("synced_at", "captured_at", "valid_until", "true_from", "true_until", "expires_at"),
         *("superseded_at", "registered_at", "started_at", "ended_at", "created_at"),
-        *("joined_at", "shared_at", "made_at"),
+        *("joined_at", "shared_at", "made_at", "noticed_at", "asked_at", "settled_at"),
     )
 )
 LISTS: Final = frozenset(
@@ -93,6 +93,7 @@ TABLES: Final = (
         "id tenant person scope project room target state record reason passed failed"
         " submitted_at decided_at decided_by note",
     ),
+    _table("memory_conflicts", "older newer tenant person noticed_at asked_at settled_at"),
     _table(
         "memory_sessions",
         "id tenant person conversation at stores supersedes deletes brief_at",
@@ -182,7 +183,7 @@ UNRECEIVED: Final = f"""
     WHERE tenant = :tenant AND {among("target_owner", "persons")}
 """
 WHOLE: Final = (
-    *("waiting_turns", "quarantine", "memory_reviews", "memory_sessions"),
+    *("waiting_turns", "quarantine", "memory_reviews", "memory_conflicts", "memory_sessions"),
     *("people_links", "people_projects", "people_choices", "person_tokens"),
     *("people_direct_places", "agent_sessions"),
     *("pool_memories", "pool_members", "pools", "agents"),

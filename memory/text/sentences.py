@@ -40,13 +40,13 @@ _UNSPACED_STATEMENT: Final = 5
 _LISTS: Final = read_word_lists(__file__)
 _REFERENCES: Final = frozenset(_LISTS["references"].split())
 """Words that refer to an earlier text, none of which is also an article."""
-_SPEAKER: Final = frozenset(_LISTS["speaker"].split())
+SPEAKER: Final = frozenset(_LISTS["speaker"].split())
 """Words for the speaker: "I", "my", "we"."""
 _UNSPACED_SPEAKER: Final = tuple(_LISTS["unspaced speaker"].split())
 _BOUND: Final = frozenset(_LISTS["bound"].split())
 """Words that refer to a thing that was named before: "take it"."""
 _UNSPACED_AGREES: Final = frozenset(_LISTS["unspaced agreement"].split())
-_EMPTY: Final = CONSENT | _REFERENCES | _SPEAKER | _BOUND | FUNCTION_WORDS | STOP_WORDS
+_EMPTY: Final = CONSENT | _REFERENCES | SPEAKER | _BOUND | FUNCTION_WORDS | STOP_WORDS
 
 
 def stands_alone(sentence: str) -> bool:
@@ -62,9 +62,7 @@ def stands_alone(sentence: str) -> bool:
     telling = names + sum(1 for word in words if word not in _EMPTY)
     if telling != 1:
         return telling > 1
-    return any(word in _SPEAKER for word in words) and not any(
-        word in _REFERENCES for word in words
-    )
+    return any(word in SPEAKER for word in words) and not any(word in _REFERENCES for word in words)
 
 
 def is_unspaced(letter: str) -> bool:

@@ -18,6 +18,9 @@ from msgspec import Struct
 
 from memory.model.record import Embedding
 from memory.ports.memories import Duplicate
+from memory.text.stop_words import STOP_WORDS
+from memory.text.terms import folded, stem
+from safety.word_lists import read_word_lists
 
 JACCARD_THRESHOLD: Final = 0.92
 """Texts from this similarity on are the same memory."""
@@ -34,6 +37,15 @@ _NEGATIONS: Final = frozenset(
      "nicht", "kein", "keine", "keinen", "nie", "ohne", "pas", "sans", "jamais", "aucun",
      "sin", "nunca", "jamás", "不", "没", "無", "无", "未", "非")
 )  # fmt: skip
+_LISTS: Final = read_word_lists(__file__)
+_OPPOSITES: Final = frozenset(f"{_LISTS['opposites']} {_LISTS['unspaced opposites']}".split())
+"""Words for sides, times and states, and their opposites."""
+DATES: Final = frozenset(_LISTS["dates"].split())
+"""Names of days and months."""
+_OPPOSED: Final = _OPPOSITES | DATES
+UNSPACED_DATES: Final = tuple(_LISTS["unspaced dates"].split())
+_NAME: Final = re.compile(r"(?<=\w )[^\W\d_a-z][^\s]*")
+"""A word with a capital that does not begin the text."""
 
 
 class Meaning(Struct, frozen=True):
@@ -42,6 +54,14 @@ class Meaning(Struct, frozen=True):
     embedding: Embedding
     words: frozenset[str]
     ordered: tuple[str, ...] = ()
+    names: frozenset[str] = frozenset()
+    """The words that are written as names."""
+
+    @classmethod
+    def of(cls, text: str, embedding: Embedding) -> "Meaning":
+        """The meaning of a text."""
+        names = frozenset().union(*(words(name) for name in _names(text)))
+        return cls(embedding, words(text), in_order(text), names)
 
 
 def words(text: str) -> frozenset[str]:
@@ -74,6 +94,32 @@ def says_otherwise(one: frozenset[str], other: frozenset[str]) -> bool:
     )
 
 
+def _names(text: str) -> list[str]:
+    return [name for name in _NAME.findall(text) if name[:1].isupper()]
+
+
+def says_other_things(one: Meaning, other: Meaning) -> bool:
+    """Return True if two texts that have nearly the same vector differ in what they say: in a
+    number, a "not", a name, a day, a side or another opposite, or in one place of otherwise the
+    same text. Vectors hardly tell the left knee from the right one."""
+    differing = one.words ^ other.words
+    if says_otherwise(one.words, other.words):
+        return True
+    if not differing.isdisjoint(_OPPOSED | one.names | other.names):
+        return True
+    mine, theirs = _only_place(one, other), _only_place(other, one)
+    return bool(mine and theirs and mine != theirs)
+
+
+def _only_place(one: Meaning, other: Meaning) -> frozenset[str]:
+    """Return the stems of the words with content that the other lacks, if they stand together."""
+    apart = [at for at, word in enumerate(one.ordered) if word not in other.words]
+    if not apart or apart[-1] - apart[0] + 1 != len(apart):
+        return frozenset()
+    lacking = (one.ordered[at] for at in apart)
+    return frozenset(stem(folded(word)) for word in lacking if word not in STOP_WORDS)
+
+
 def turned_round(one: Sequence[str], other: Sequence[str]) -> bool:
     """Return True if the common words are in another order: "Ada owes Bob", "Bob owes Ada"."""
     common = set(one) & set(other)
@@ -92,14 +138,16 @@ def duplicate_of(
 ) -> Duplicate | None:
     """The most similar of the existing (id, words) that is the same memory as the new one.
 
-    The same is: a similarity of at least `threshold`, and no other number or negation.
+    The same is: a similarity of at least `threshold`, and no other number, negation, day, side or
+    other opposite.
     """
     best: Duplicate | None = None
     for memory_id, other in existing:
         similarity = jaccard(new, other)
         if similarity < threshold or (best is not None and similarity <= best.similarity):
             continue
-        if not says_otherwise(new, other):
+        opposed = not (new ^ other).isdisjoint(_OPPOSED)
+        if not (opposed or says_otherwise(new, other)):
             best = Duplicate(memory_id, similarity)
     return best
 
@@ -117,9 +165,8 @@ def same_meaning(
 ) -> Duplicate | None:
     """The closest of the existing (id, meaning) that says the same in other words.
 
-    Vectors of different models are not compared, and a changed number, a negation or another order
-    of the very same words is a change here as well: embeddings hardly tell "is on" from "is not
-    on".
+    Vectors of different models are not compared. Another order of the very same words is a change,
+    and so is what `says_other_things` finds.
     """
     best: Duplicate | None = None
     for memory_id, other in existing:
@@ -129,7 +176,7 @@ def same_meaning(
         if similarity < threshold or (best is not None and similarity <= best.similarity):
             continue
         swapped = new.words == other.words and turned_round(new.ordered, other.ordered)
-        if not (swapped or says_otherwise(new.words, other.words)):
+        if not (swapped or says_other_things(new, other)):
             best = Duplicate(memory_id, similarity)
     return best
 

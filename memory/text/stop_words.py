@@ -28,6 +28,8 @@ _SEARCHED: Final = (
 )
 """Languages whose function words are left out of searches only."""
 _LANGUAGES: Final = (*_OTHERS, *(frozenset(_LISTS[one].split()) for one in _SEARCHED))
+_NAMES: Final = ("English", "German", "French", "Spanish", *_SEARCHED)
+_BY_NAME: Final = {name: frozenset(_LISTS[name].split()) for name in _NAMES}
 _UNSPACED: Final = re.compile(
     "でしょうか|ですか|でしたか|ましたか|ますか|でした|です|ました|ます|ください|わたし|どんな|どこ|いつ|だれ"
     "|なに|なぜ|どう|どの|[私僕俺何誰]"
@@ -46,6 +48,14 @@ def telling(words: Sequence[str]) -> tuple[str, ...]:
     if len(distinct & best) <= len(distinct & ours):
         return tuple(words)
     return tuple(word for word in words if word not in best) or tuple(words)
+
+
+def language_of(words: Sequence[str]) -> str:
+    """The English name of the language with most of its function words among these; empty where
+    none has any."""
+    distinct = set(words)
+    best = max(_NAMES, key=lambda name: len(distinct & _BY_NAME[name]))
+    return best if distinct & _BY_NAME[best] else ""
 
 
 def unspaced_telling(text: str) -> str:

@@ -40,6 +40,7 @@ MEMORIES: Final = "memories"
 TABLES: Final = frozenset(
     (
         "memory_reviews",
+        "memory_conflicts",
         "memory_sessions",
         "brain_documents",
         "turns",

@@ -6,8 +6,8 @@ can cache it. A brief that a memory backend writes by itself is external text, s
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final
@@ -23,7 +23,6 @@ from gateway.ports.prompt_blocks import BlockKind, block_for
 from memory.backends.conversion import backend_access_of
 from memory.backends.guard import GuardedBackend
 from memory.model.record import Kind, Record, Scope, SourceType, Tier, Trust, short_id
-from memory.model.scope import AccessScope
 from memory.ports.memories import Filter, MemoryStore
 from memory.recall.selection import label_of
 from memory.service.handle import MemoryHandle
@@ -36,6 +35,8 @@ MAX_ENTRIES: Final = 50
 MAX_CHARS: Final = 10_000
 MAX_BRIEFS: Final = 5_000
 BRIEF_SECONDS: Final = 5.0
+MAX_MARKED: Final = 3
+"""Memories that the mark of another one names."""
 AN_INSTANT: Final = timedelta(microseconds=1)
 WANTS: Final = tuple(kind for kind in Kind if kind.behavioral)
 
@@ -75,6 +76,8 @@ class Brief:
     limits: BriefLimits = DEFAULT_LIMITS
     left_out: str = ""
     """The reason code if the memories could not be read."""
+    marks: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The ids of the memories that one of the records may contradict."""
 
     @cached_property
     def by_block(self) -> tuple[str, str]:
@@ -108,7 +111,10 @@ class Brief:
     @cached_property
     def lines(self) -> Mapping[str, str]:
         """The line of each record by id; not all of them fit."""
-        return {record.id: _line(record, with_provenance=False) for record in self.records}
+        return {
+            record.id: _line(record, self.marks.get(record.id, ()), with_provenance=False)
+            for record in self.records
+        }
 
     def text(self, *, with_provenance: bool = False) -> str:
         """Return the brief for the model, empty without memories."""
@@ -117,7 +123,8 @@ class Brief:
         room -= len(SHOWN) + 10 if self.total else 0
         own = 0
         for record in self.records:
-            line = _line(record, with_provenance=with_provenance)
+            marks = self.marks.get(record.id, ())
+            line = _line(record, marks, with_provenance=with_provenance)
             if len(line) + 1 > room:
                 break
             room -= len(line) + 1
@@ -147,7 +154,8 @@ class Briefs:
 
     async def frozen(self, handle: MemoryHandle) -> Brief:
         """Return the frozen brief of a session, the same in every process. It is renewed only if
-        one of its memories was deleted or replaced, is no longer true, or is no longer visible."""
+        one of its memories was deleted or replaced, is no longer true or visible, or if others of
+        them than before may contradict another memory."""
         access, at = handle.access, handle.brief_at
         if self._edited:
             until = await handle.refresh_brief() if at is None else at
@@ -155,7 +163,7 @@ class Briefs:
         key = (handle.request.session, access.room, access.project, access.private, access.agent)
         kept = self._kept.get(key)
         same = kept is not None and kept.made_at == at
-        if kept is not None and same and await self._all_visible(access, kept):
+        if kept is not None and same and await self._holds(handle, kept):
             return kept
         if at is None or same:
             at = await handle.refresh_brief()
@@ -171,9 +179,11 @@ class Briefs:
         """Return the brief of now, as `memory_brief` shows it."""
         return await brief_of(handle, self._limits)
 
-    async def _all_visible(self, access: AccessScope, brief: Brief) -> bool:
+    async def _holds(self, handle: MemoryHandle, brief: Brief) -> bool:
         ids = {record.id for record in brief.records}
-        return not ids or await self._store.visible(access, tuple(ids)) == ids
+        if ids and await self._store.visible(handle.access, tuple(ids)) != ids:
+            return False
+        return not ids or _marks_of(ids, await handle.contradictions.marks()) == brief.marks
 
 
 async def brief_of(handle: MemoryHandle, limits: BriefLimits, at: datetime | None = None) -> Brief:
@@ -194,6 +204,7 @@ async def brief_of(handle: MemoryHandle, limits: BriefLimits, at: datetime | Non
                     match.record.id: match.record for match in await handle.read.search(wants)
                 }
             total = await handle.read.count() if at is None else 0
+            marked = await handle.contradictions.marks() if records_by_id else {}
     except (TimeoutError, StoreUnavailable, MemoryUnavailable) as error:
         log.warning("brief_left_out", error=str(error) or "it took too long")
         reason = "too_slow" if isinstance(error, TimeoutError) else "unavailable"
@@ -203,7 +214,13 @@ async def brief_of(handle: MemoryHandle, limits: BriefLimits, at: datetime | Non
         for record in records_by_id.values()
         if at is None or not record.provenance.from_repository
     )
-    return Brief(chosen(records, limits.entries), at or now, total, limits)
+    shown = chosen(records, limits.entries)
+    marks = _marks_of({record.id for record in shown}, marked)
+    return Brief(shown, at or now, total, limits, marks=marks)
+
+
+def _marks_of(ids: Collection[str], marks: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
+    return {id_: others for id_, others in marks.items() if id_ in ids}
 
 
 def chosen(records_by_id: Sequence[Record], entries: int) -> tuple[Record, ...]:
@@ -213,7 +230,12 @@ def chosen(records_by_id: Sequence[Record], entries: int) -> tuple[Record, ...]:
     return tuple(ordered[:entries])
 
 
-def _line(record: Record, *, with_provenance: bool) -> str:
+def contradiction_mark(memory_ids: Sequence[str]) -> str:
+    """Return the mark of a memory that may contradict these; empty for none."""
+    return f"may contradict {', '.join(map(short_id, memory_ids[:MAX_MARKED]))}" * bool(memory_ids)
+
+
+def _line(record: Record, contradicts: Sequence[str], *, with_provenance: bool) -> str:
     content = " ".join(redact_secrets(record.content).text.split())
     provenance = record.provenance
     if provenance.source is SourceType.USER_MESSAGE and provenance.trust is Trust.HIGH:
@@ -221,6 +243,8 @@ def _line(record: Record, *, with_provenance: bool) -> str:
     line = f"- [{record.kind}] {content} ({provenance.at.date().isoformat()}) {short_id(record.id)}"
     if provenance.external:
         line += f" [{label_of(record)}]"
+    if contradicts:
+        line += f" [{contradiction_mark(contradicts)}]"
     if with_provenance:
         line += f" [{record.id}, {provenance.source}, trust {provenance.trust}]"
     return line

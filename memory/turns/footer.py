@@ -11,6 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from gateway.immutable import replace
 from gateway.message import Choice
 from gateway.ports.memory import NO_FOOTER, AnswerFooter
 from gateway.text import (
@@ -27,8 +28,10 @@ from gateway.text import (
 )
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import ID_PREFIX, UNDO_FOR, short_id
+from memory.service.contradictions import Contradiction
 from memory.service.handle import MemoryHandle
 from memory.service.review import Proposals
+from memory.stores.conflicts import Kept
 from memory.stores.reviews import ReviewItem
 from memory.text.display import escaped, italic, one_line, unformatted
 from memory.write.write_path import REVIEW_PREFIX
@@ -59,6 +62,10 @@ UNDO_DOCUMENT: Final[Mapping[str, Sentence]] = {
     "bible": label("Undo project notes"),
 }
 UNDO_LABEL: Final = label("Undo")
+RESTORE: Final = "memory:restore:"
+RESTORE_LABEL: Final = label("Restore")
+MAX_RESTORED: Final = 1
+"""Buttons of one answer that restore; the platforms have room for three in all."""
 NOTED: Final = text("Noted: {noted}")
 MORE_NOTED: Final = counted(
     "{count} more (`/memories` shows them)", "{count} more (`/memories` shows them)"
@@ -68,11 +75,13 @@ FROM_GROUP: Final = text("From a group, not stored yet: {noted} · `/memories re
 
 
 class SavedNotice(Struct, frozen=True):
-    """A notice: `text` describes the writes, `name` is the argument of `/undo`."""
+    """A notice: `text` describes the writes, `name` is the argument of `/undo`. `restores` are the
+    buttons for what was replaced."""
 
     text: Text
     name: str
     button: Choice
+    restores: tuple[Choice, ...] = ()
 
     @property
     def typed(self) -> Text:
@@ -97,7 +106,16 @@ def saved_notices(
     noted = [NOTED.of(noted=joined(shown, " · "))] if shown else []
     lines = joined((*map(_escaped, sentence_entries), *noted), " ")
     first = stored[0].memory_id
-    return (SavedNotice(lines, short_id(first), _button(UNDO_LABEL, first)), *documents)
+    replaced = tuple(one.replaced_id for one in stored if one.replaced_id)
+    notice = SavedNotice(
+        lines, short_id(first), _button(UNDO_LABEL, first), restore_buttons(replaced)
+    )
+    return (notice, *documents)
+
+
+def restore_buttons(memory_ids: Sequence[str]) -> tuple[Choice, ...]:
+    """Return the buttons that restore replaced memories; at most `MAX_RESTORED`."""
+    return tuple(Choice(RESTORE_LABEL, f"{RESTORE}{one}") for one in memory_ids[:MAX_RESTORED])
 
 
 def undelivered_notices(
@@ -211,6 +229,18 @@ FORGET_LABEL: Final = label("Forget it")
 REPLACE_LABEL: Final = label("Replace")
 BOTH_LABEL: Final = label("Keep both")
 OLD_LABEL: Final = label("Keep the old one")
+STILL_TRUE: Final = text("Is this still true? “{old}” You also said: “{new}”")
+TRUE: Final[Mapping[Kept, str]] = {
+    "newer": "memory:true:newer:",
+    "older": "memory:true:older:",
+    "both": "memory:true:both:",
+}
+"""What the values of the answers begin with; two short ids follow."""
+TRUE_LABELS: Final[Mapping[Kept, Sentence]] = {
+    "newer": label("Only the new one"),
+    "older": label("Only the old one"),
+    "both": label("Both are true"),
+}
 
 
 def places_of(proposals: Sequence[Proposals]) -> Text:
@@ -265,6 +295,7 @@ def footer_of(
     passed_on = (unformatted(one.reason) for one in reviewed if one.for_operators)
     lines += dict.fromkeys(passed_on)
     buttons += tuple(one.button for one in noted)
+    buttons += tuple(button for one in noted for button in one.restores)
     note = _in_italics([*(one.text for one in noted), *lines])
     typed = _in_italics([*(one.typed for one in noted), *lines])
     return AnswerFooter(note, buttons, typed=typed if noted else NO_TEXT)
@@ -283,6 +314,21 @@ def _asked_later(waiting: Sequence[WriteResult]) -> Text:
     if more > 0:
         return AFTER_THAT_MORE.of(memories=named, count=more)
     return AFTER_THAT.of(memories=named)
+
+
+def still_true(asked: Contradiction) -> tuple[Text, tuple[Choice, ...]]:
+    """Return the question which of two memories is true, and its three answers."""
+    old, new = (verbatim(shortened(one.content)) for one in (asked.older, asked.newer))
+    pair = f"{short_id(asked.older.id)}:{short_id(asked.newer.id)}"
+    answers = (Choice(TRUE_LABELS[kept], f"{begins}{pair}") for kept, begins in TRUE.items())
+    return STILL_TRUE.of(old=old, new=new), tuple(answers)
+
+
+def with_question(footer: AnswerFooter, asked: Contradiction) -> AnswerFooter:
+    """Return a footer without buttons, with the question which of two memories is true."""
+    question, answers = still_true(asked)
+    note = joined((footer.note, italic(question)), "\n") if footer.note else italic(question)
+    return replace(footer, note=note, buttons=answers)
 
 
 def keep_buttons(review_id: str, *, replaces: bool = False) -> tuple[Choice, ...]:

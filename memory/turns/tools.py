@@ -5,7 +5,7 @@ specifications are sent with every question, so they are short: an error explain
 or an unknown argument.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
@@ -240,7 +240,11 @@ class MemoryTools:
 
     async def _search(self, args: SearchArguments) -> str:
         matches = await self.find(args)
-        return as_json({"results": [found_answer(record, score) for record, score in matches]})
+        marks = await self._handle.contradictions.marks() if matches else {}
+        results = [
+            found_answer(record, score, marks.get(record.id, ())) for record, score in matches
+        ]
+        return as_json({"results": results})
 
     async def find(self, args: SearchArguments) -> list[tuple[Record, float]]:
         """Return the memories of a search with their scores, best first, and note that the model
@@ -287,9 +291,12 @@ class MemoryTools:
         return as_json({"success": True, "id": args.id})
 
 
-def found_answer(record: Record, score: float) -> dict[str, object]:
-    """Return a memory for the model, with its source."""
-    return {
+def found_answer(
+    record: Record, score: float, contradicts: Sequence[str] = ()
+) -> dict[str, object]:
+    """Return a memory for the model, with its source, and with the ids of those that it may
+    contradict."""
+    found: dict[str, object] = {
         "id": record.id,
         "type": record.kind.value,
         "content": record.content,
@@ -300,6 +307,7 @@ def found_answer(record: Record, score: float) -> dict[str, object]:
         "source": record.provenance.source.value,
         "trust": record.provenance.trust.value,
     }
+    return found | ({"may_contradict": list(contradicts)} if contradicts else {})
 
 
 def _iso(at: datetime) -> str:

@@ -24,7 +24,7 @@ from memory.recall.selection import author_label
 from memory.service.dependencies import MemoryDependencies
 from memory.service.handle import Memory, MemoryHandle
 from memory.turns.arguments import ShownIds
-from memory.turns.brief import BackendBriefs, BriefLimits, Briefs
+from memory.turns.brief import BackendBriefs, BriefLimits, Briefs, contradiction_mark
 from memory.turns.document_tool import UPDATE, DocumentTool
 from memory.turns.footer import (
     deliver_notices,
@@ -36,6 +36,7 @@ from memory.turns.footer import (
     request_notice,
     saved_notices,
     undelivered_notices,
+    with_question,
 )
 from memory.turns.knowledge_tools import SKILL as REPOSITORIES
 from memory.turns.knowledge_tools import CombinedTools, KnowledgeTools
@@ -153,7 +154,11 @@ class MemoryTurn:
         persons = self._handle.access.persons
         self._shown.add(one.id for one in results if not one.record.role)
         self.reads([piece for one in results for piece in shown_before(one.record, persons)])
-        items = [knowledge_item(one, self._caller.conversation, persons) for one in results]
+        marks = await self._handle.contradictions.marks() if results else {}
+        items = [
+            knowledge_item(one, self._caller.conversation, persons, marks.get(one.id, ()))
+            for one in results
+        ]
         lines = self._brief_lines
         return [replace(item, line=lines.get(item.id, "")) for item in items]
 
@@ -197,7 +202,11 @@ class MemoryTurn:
         saved = (
             saved_notices(tools.results, self._document_tool.written) if self._shows_notes else ()
         )
-        return footer_of(tools.results, lines, saved, without)
+        footer = footer_of(tools.results, lines, saved, without)
+        if not direct or footer.buttons or waiting or self._proposals:
+            return footer
+        asked = await handle.contradictions.question()
+        return with_question(footer, asked) if asked is not None else footer
 
 
 class MemoryOffTurn:
@@ -239,10 +248,14 @@ def shown_text(material: Sequence[Material]) -> str:
 
 
 def knowledge_item(
-    recalled: Recalled, conversation: str, persons: Collection[str]
+    recalled: Recalled,
+    conversation: str,
+    persons: Collection[str],
+    contradicts: Sequence[str] = (),
 ) -> KnowledgeItem:
     """Return a memory for the prompt, with its source and date, and for a turn its speaker.
-    `persons` are the identities of the caller."""
+    `persons` are the identities of the caller, `contradicts` the ids of the memories that it may
+    contradict."""
     record = recalled.record
     here = record.provenance.conversation == conversation
     day = record.provenance.at.date().isoformat()
@@ -259,7 +272,7 @@ def knowledge_item(
         confidence=record.evidence.confidence,
         kind=record.kind.value,
         scope=record.scope.value,
-        label=recalled.label,
+        label="; ".join(filter(None, (recalled.label, contradiction_mark(contradicts)))),
         at=record.provenance.at,
         score=recalled.score,
         ref="" if record.role else short_id(record.id),

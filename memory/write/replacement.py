@@ -1,11 +1,5 @@
-"""Decides if a statement replaces an older memory of the same person, or has the same meaning as
-one.
-
-"I prefer spaces now, not tabs" announces a change. It replaces the memory with which it shares at
-least two words; with one shared word ("I live in Bern now", "I live in Basel"), the person is
-asked. A statement without an announced change replaces no memory: people prefer tea and coffee. If
-the model names the replaced memory, one shared word less is enough.
-"""
+"""Finds the memories that a statement replaces or may contradict, and those with the same
+meaning."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -18,113 +12,38 @@ from memory.model.scope import AccessScope, alone
 from memory.ports.memories import Duplicate, Filter, MemoryStore
 from memory.ports.recall import Embedder
 from memory.stores.search import RecallStore
-from memory.text import terms
-from memory.text.sentences import telling_words
-from memory.text.similarity import VECTOR_THRESHOLD, Meaning, in_order, same_meaning, words
-from memory.text.stop_words import words_of
-
-CERTAIN: Final = 2
-"""Shared words from which a statement replaces a memory without a question."""
-
-_CHANGES: Final = frozenset(
-    """
-    now instead anymore nowadays changed switched moved became
-    jetzt stattdessen mittlerweile inzwischen umgezogen gewechselt neuerdings
-    maintenant désormais dorénavant
-    ahora actualmente
-    ora adesso ormai
-    agora atualmente
-    nu tegenwoordig voortaan
-    teraz obecnie
-    artık şimdi
-    теперь сейчас отныне
-    тепер зараз
-    الآن
-    अब
-    sekarang
-    이제 지금
-    """.split()  # noqa: SIM905 - reads better
-)
-_CHANGES_IN_WORDS: Final = (
-    "no longer", "not any more", "any more", "from now on", "as of today", "rather than before",
-    "nicht mehr", "ab jetzt", "ab sofort", "kein mehr", "ne plus", "non più", "ya no", "en vez de",
-    "au lieu de", "invece di", "em vez de", "já não", "niet meer", "już nie", "больше не",
-    "більше не", "bây giờ", "không còn",
-)  # fmt: skip
-_CHANGES_UNSPACED: Final = (
-    "今は",
-    "今では",
-    "これから",
-    "もう",
-    "现在",
-    "現在",
-    "改用",
-    "不再",
-    "ตอนนี้",
-)
+from memory.text.comparable import Statement
+from memory.text.similarity import VECTOR_THRESHOLD, Meaning, same_meaning
+from memory.write.contradiction import Relation, judged
 
 
-class Replaced(Struct, frozen=True):
-    """The memory that a statement replaces; `certain` is False if the person must be asked."""
+class Compared(Struct, frozen=True):
+    """The memories that a statement changes."""
 
-    record: Record
-    certain: bool
-
-
-def replaced_by(text: str, current: Sequence[Record]) -> Replaced | None:
-    """Return the memory of `current`, best first, that `text` replaces; None if it replaces none.
-
-    `current` are the person's own memories that share words with the text; the text announces a
-    change.
-    """
-    subject = _subject(text)
-    shared = [
-        (_shared(subject, record), record)
-        for record in current
-        if record.scope is Scope.USER and not record.role and record.current
-    ]
-    best = max((number for number, _ in shared), default=0)
-    closest = [record for number, record in shared if number == best]
-    if best == 0:
-        return None
-    return Replaced(closest[0], certain=best >= CERTAIN and len(closest) == 1)
+    replaces: Record | None = None
+    """The memory that it replaces."""
+    certain: bool = True
+    """False if the person has to be asked before it is replaced."""
+    contradicts: tuple[Record, ...] = ()
+    """The memories that stay beside it although they may contradict it, best first."""
 
 
-def named_rightly(text: str, old: Record) -> bool:
-    """Return True if the memory that a model names as replaced is surely about the same: it shares
-    a word with a statement that announces a change, or two with any other."""
-    needed = 1 if announces_change(text) else CERTAIN
-    return _shared(_subject(text), old) >= needed
-
-
-def announces_change(text: str) -> bool:
-    """Return True for "now", "instead", "no longer" and similar words in twenty languages."""
-    words = words_of(text)
-    joined = f" {' '.join(words)} "
-    return (
-        not _CHANGES.isdisjoint(words)
-        or any(f" {several} " in joined for several in _CHANGES_IN_WORDS)
-        or any(marker in text for marker in _CHANGES_UNSPACED)
-    )
-
-
-def _subject(text: str) -> list[terms.Term]:
-    left_out = _left_out(text)
-    return [term for term in terms.query_terms(text) if term.text not in left_out]
-
-
-def _shared(subject: Sequence[terms.Term], record: Record) -> int:
-    """Return the number of these terms in the memory."""
-    content = f" {terms.index_terms(record.content)} "
-    return sum(term.stands_in(content) for term in subject)
-
-
-def _left_out(text: str) -> frozenset[str]:
-    """Return the words of a text, as terms, that do not describe its subject."""
-    telling = {term.text for word in telling_words(text) for term in terms.query_terms(word)}
-    every = {term.text for word in words_of(text) for term in terms.query_terms(word)}
-    changes = {term.text for word in _CHANGES for term in terms.query_terms(word)}
-    return frozenset((every - telling) | changes)
+def compared(text: str, current: Sequence[Record], named: Record | None = None) -> Compared:
+    """Return what a person's statement does to their memories `current`, best first. `named` is
+    the one that the model says is replaced."""
+    replaces: Record | None = None
+    contradicts: list[Record] = []
+    new = Statement.of(text)
+    others = [one for one in current if named is None or one.id != named.id]
+    for record in ([] if named is None else [named]) + others:
+        if record.scope is not Scope.USER or record.role or not record.current:
+            continue
+        relation = judged(new, record.content, named=record is named).relation
+        if relation is Relation.REPLACES and replaces is None:
+            replaces = record
+        elif relation is not Relation.BESIDE:
+            contradicts.append(record)
+    return Compared(replaces, contradicts=tuple(contradicts))
 
 
 LOOKED_AT: Final = 20
@@ -153,12 +72,11 @@ class MeaningCheck(Struct, frozen=True):
         close = [hit for hit in hits if hit.score >= self.threshold - 1e-6]
         records = [await self.memories.get(of_owner, hit.id) for hit in close]
         others = [
-            (one.id, Meaning(one.embedding, words(one.content), in_order(one.content)))
+            (one.id, Meaning.of(one.content, one.embedding))
             for one in records
             if one is not None and one.embedding is not None and _comparable(record, one)
         ]
-        new = Meaning(made, words(record.content), in_order(record.content))
-        return same_meaning(new, others, self.threshold), made
+        return same_meaning(Meaning.of(record.content, made), others, self.threshold), made
 
 
 def _comparable(record: Record, other: Record) -> bool:

@@ -36,16 +36,12 @@ from memory.model.record import (
 from memory.model.scope import NO_PROJECT, AccessScope, RequestScope, may_change
 from memory.ports.memories import Duplicate, Filter, Insertion, MemoryStore
 from memory.stores.audit import Audit
+from memory.stores.conflicts import ConflictStore
 from memory.stores.reviews import ReviewItem, ReviewStore
+from memory.write.contradiction import Relation, verdict
 from memory.write.imports import ImportedHistory, import_state, is_proven, with_imported_history
 from memory.write.prepare import DraftRefusal, Prepared, WriteRules, new_record, prepare
-from memory.write.replacement import (
-    MeaningCheck,
-    Replaced,
-    announces_change,
-    named_rightly,
-    replaced_by,
-)
+from memory.write.replacement import Compared, MeaningCheck, compared
 from memory.write.turns import EpisodicWriter, note_findings, note_kept_secrets
 from memory.write.validate import validate
 from safety.secret_detection.detect import redact_secrets
@@ -78,7 +74,7 @@ MAY_REPLACE: Final = text("It may replace a memory.")
 MAY_REPLACE_THIS: Final = text("It may replace “{text}”.")
 WOULD_REPLACE: Final = text("It would replace “{text}”.")
 CANDIDATES: Final = 10
-"""Memories that are compared with a statement that announces a change."""
+"""Memories that are compared with a person's statement."""
 MAX_IN_NOTICE: Final = 120
 
 MayReplace: TypeAlias = Callable[[], Awaitable[bool]]
@@ -97,6 +93,8 @@ class WritePath(Struct, frozen=True):
     plans: Plans
     rules: WriteRules
     clock: Clock
+    conflicts: ConflictStore
+    """Notes which memories may contradict each other."""
     meaning: MeaningCheck | None = None
     """Finds duplicates in other words; None compares words only."""
     written: Callable[[str, str], None] | None = None
@@ -158,34 +156,64 @@ class WritePath(Struct, frozen=True):
             await self._note_refusal(request, prepared)
             return WriteResult(Outcome.REFUSED, prepared.code, prepared.reason)
         await note_findings(self.audit, request, prepared)
-        replaced = await self._replaced(access, draft, prepared, kind, past)
-        if isinstance(replaced, WriteResult):
-            return replaced
+        change = await self._compared(access, draft, prepared, kind, past)
+        if isinstance(change, WriteResult):
+            return change
+        replaced = change.replaces
         if draft.supersedes and replaced is not None:
             if may_replace is not None and not await may_replace():
                 return WriteResult(Outcome.REFUSED, "session_limit", TOO_MANY_REPLACED)
             may_replace = None
-        if replaced is not None:
-            draft = replace(draft, supersedes=replaced.record.id)
+        if past is None:
+            draft = replace(draft, supersedes="" if replaced is None else replaced.id)
         record = self._record(request, access, draft, prepared, external=external, past=past)
         record, duplicate, unchecked = await self._like(access, record)
+        near = [one for one in change.contradicts if duplicate and one.id == duplicate.id]
+        if near:  # too like it to stand beside it, so the person decides
+            duplicate, replaced, change = None, near[0], Compared(near[0], certain=False)
+            record = replace(record, supersedes=near[0].id)
         result = await self._ground(record, prepared, duplicate, unchecked, import_state(past))
         if result.tier is IngestionTier.BLOCK:
             return _blocked(record, result, prepared)
         record = record if is_proven(past) else _with_evidence(record, result)
         shared = draft.scope is not Scope.USER and not access.operates
-        review = _review(result, prepared, replaced, shared=shared)
+        review = _review(result, prepared, change, shared=shared)
         if review is not None:
-            old = None if replaced is None or keep_both else replaced.record
+            old = None if keep_both else replaced
             record = replace(record, supersedes="") if keep_both else record
             return await self._queue(request, access, record, *review, prepared, old)
+        stored = await self._stored(
+            request, access, record, result, prepared, replaced, may_replace
+        )
+        if replaced is not None and not stored.replaced_id:
+            change = Compared(contradicts=(replaced, *change.contradicts))
+        await self._note(access, stored, change)
+        return stored
+
+    async def _note(self, access: AccessScope, stored: WriteResult, change: Compared) -> None:
+        """Note what a stored memory may contradict."""
+        if change.contradicts and stored.memory_id:
+            olders = [one.id for one in change.contradicts]
+            await self.conflicts.add(access, stored.memory_id, olders, self.clock.now())
+
+    async def _stored(
+        self,
+        request: RequestScope,
+        access: AccessScope,
+        record: Record,
+        result: ValidationResult,
+        prepared: Prepared,
+        replaced: Record | None,
+        may_replace: MayReplace | None,
+    ) -> WriteResult:
+        """Store an approved record, which replaces a memory while the session may replace one."""
         if replaced is None:
             return await self._store(request, access, record, result, prepared.notices)
         if may_replace is None or await may_replace():
             return await self._replace(
-                request, access, record, result, prepared, replaced.record, REPLACES
+                request, access, record, result, prepared, replaced, REPLACES
             )
-        return await self._keep_both(request, access, record, result, prepared, replaced.record)
+        return await self._keep_both(request, access, record, result, prepared, replaced)
 
     async def _replace(
         self,
@@ -202,7 +230,8 @@ class WritePath(Struct, frozen=True):
         shown = notice.of(new=verbatim(new), text=verbatim(replaced))
         notices = (*prepared.notices, shown)
         stored = await self._store(request, access, record, result, notices)
-        return replace(stored, replacement_notice=shown)
+        replaced_id = old.id if stored.outcome is Outcome.STORED else ""
+        return replace(stored, replacement_notice=shown, replaced_id=replaced_id)
 
     async def _keep_both(
         self,
@@ -249,33 +278,46 @@ class WritePath(Struct, frozen=True):
         citations = await rules.citations(kept)
         return decide(citations=citations, duplicate=duplicate, duplicate_unchecked=unchecked)
 
-    async def _replaced(
+    async def _compared(
         self,
         access: AccessScope,
         draft: Draft,
         prepared: Prepared,
         kind: InputKind,
         past: ImportedHistory | None,
-    ) -> Replaced | WriteResult | None:
-        """Return the memory that is replaced: the one that the model names, or the one that the
-        person's statement contradicts; a refusal if it does not exist."""
+    ) -> Compared | WriteResult:
+        """Return the memories that a draft replaces or may contradict; a refusal if the one that it
+        names does not exist."""
         if past is not None:
-            return None
+            return Compared()
+        named: Record | None = None
         if draft.supersedes:
-            old = await self.memories.get(access, draft.supersedes)
-            if old is None or not old.current or old.role or not may_change(access, old):
+            named = await self.memories.get(access, draft.supersedes)
+            if named is None or not named.current or named.role or not may_change(access, named):
                 return WriteResult(Outcome.REFUSED, "missing", NOT_THERE)
-            certain = kind is InputKind.EXPLICIT or named_rightly(prepared.content, old)
-            return Replaced(old, certain=certain)
+            if _crosses(access, draft, named, kind):
+                return Compared()
+            if kind is not InputKind.OWN_WORDS or named.scope is not Scope.USER:
+                said = verdict(prepared.content, named.content, named=True).relation
+                certain = kind is InputKind.EXPLICIT or said is Relation.REPLACES
+                return Compared(named, certain=certain)
         own = kind in (InputKind.OWN_WORDS, InputKind.EXPLICIT) and draft.scope is Scope.USER
-        kept = draft.kind.tier is Tier.SEMANTIC and not prepared.injections
-        if not own or not kept or not announces_change(prepared.content):
-            return None
-        filters = Filter(
-            text=prepared.content, own_only=True, tiers=(Tier.SEMANTIC,), limit=CANDIDATES
-        )
-        matches = await self.memories.find(access, filters)
-        return replaced_by(prepared.content, [match.record for match in matches])
+        if not own or draft.kind.tier is not Tier.SEMANTIC or prepared.injections:
+            return Compared()
+        return await self._with_candidates(access, prepared.content, named)
+
+    async def _with_candidates(
+        self, access: AccessScope, text: str, named: Record | None = None
+    ) -> Compared:
+        """Compare a statement with the person's memories that share its words. With none if they
+        cannot be read: nothing is replaced then."""
+        filters = Filter(text=text, own_only=True, tiers=(Tier.SEMANTIC,), limit=CANDIDATES)
+        try:
+            matches = await self.memories.find(access, filters)
+        except (StoreUnavailable, MemoryUnavailable) as error:
+            log.warning("memories_not_compared", error=str(error))
+            return Compared()
+        return compared(text, [match.record for match in matches], named)
 
     async def approve(
         self,
@@ -293,7 +335,12 @@ class WritePath(Struct, frozen=True):
         evidence = replace(pending.record.evidence, confidence=CONFIDENCE[Trust.HIGH])
         record = replace(pending.record, confirmed=True, provenance=saved, evidence=evidence)
         record = replace(record, supersedes="") if keep_both else record
-        return await self._store(request, access, record, None, ())
+        own = record.scope is Scope.USER and record.tier is Tier.SEMANTIC and not keep_both
+        change = await self._with_candidates(access, record.content) if own else Compared()
+        stored = await self._store(request, access, record, None, ())
+        left = [one for one in change.contradicts if one.id not in (record.id, record.supersedes)]
+        await self._note(access, stored, Compared(contradicts=tuple(left)))
+        return stored
 
     async def _ground(
         self,
@@ -457,7 +504,7 @@ class WritePath(Struct, frozen=True):
 
 
 def _review(
-    result: ValidationResult, prepared: Prepared, replaced: Replaced | None, *, shared: bool
+    result: ValidationResult, prepared: Prepared, change: Compared, *, shared: bool
 ) -> tuple[ValidationResult, Text] | None:
     """Return the result and the reason of a review; None if the record may be stored. `shared`: it
     would be read by others, and the person is no operator. The reason is stored, so it does not
@@ -467,7 +514,7 @@ def _review(
         if prepared.doubtful and result.approved:
             reason = DOUBTFUL
         return result, reason
-    if replaced is not None and not replaced.certain:
+    if not change.certain:
         result = replace(result, tier=IngestionTier.FLAG_REVIEW, code=Code.REPLACES)
         return result, MAY_REPLACE
     return None
@@ -481,6 +528,14 @@ def naming(reason: Text, old: str) -> Text:
     if reason == MAY_REPLACE:
         return MAY_REPLACE_THIS.of(text=shown)
     return joined((reason, WOULD_REPLACE.of(text=shown)), " ")
+
+
+def _crosses(access: AccessScope, draft: Draft, named: Record, kind: InputKind) -> bool:
+    """True if a draft has another scope, project or tier than the memory that it names, so that
+    both stay. A person may change the tier of their own memory."""
+    project = access.project if draft.scope is Scope.PROJECT else ""
+    other_tier = kind is not InputKind.EXPLICIT and draft.kind.tier is not named.tier
+    return (draft.scope, project) != (named.scope, named.project) or other_tier
 
 
 def _with_evidence(record: Record, result: ValidationResult) -> Record:

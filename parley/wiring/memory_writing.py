@@ -78,6 +78,7 @@ def write_path_of(
         plans_of(settings),
         rules,
         clock,
+        stores.conflicts,
         _meaning(settings, stores, models),
     )
 

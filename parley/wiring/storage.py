@@ -70,6 +70,7 @@ from memory.ports.memories import MemoryStore
 from memory.ports.people import PersonalDataStore, WorkingMemory
 from memory.stores.api_tokens import TokenStore
 from memory.stores.audit import SqlAuditLog
+from memory.stores.conflicts import ConflictStore
 from memory.stores.documents import DocumentStore
 from memory.stores.links import LinkStore
 from memory.stores.memories import SqlMemories
@@ -181,6 +182,7 @@ class MemoryStores:
         self.people = PeopleStore(database, clock)
         self.links = LinkStore(database)
         self.reviews = ReviewStore(database)
+        self.conflicts = ConflictStore(database)
         self.waiting = WaitingTurns(database)
         self.documents = DocumentStore(database)
         self.personal: PersonalDataStore = SqlMemoryPersonalData(database)

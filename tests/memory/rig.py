@@ -330,6 +330,7 @@ def rig_on(
         plans or Plans(),
         rules or WriteRules(),
         clock,
+        stores.conflicts,
     )
     agents = wire_agents(stores, people, path, clock, AgentLimits(), places)
     brain = DocumentService(stores.documents, stores.reviews, audit, clock)

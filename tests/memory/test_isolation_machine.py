@@ -27,6 +27,7 @@ from tests.support.databases import PATIENT, migrated_database, postgres_databas
 from tests.support.servers import PostgresServer
 
 WAITING: Final = "SELECT id, record FROM memory_reviews WHERE state = 'pending' AND tenant = "
+PAIRS: Final = "SELECT older, newer FROM memory_conflicts WHERE settled_at IS NULL AND tenant = "
 LONG: Final = 5_000
 """Steps of a walk of nightly size."""
 BUSY: Final = pytest.mark.timeout(300)
@@ -85,6 +86,9 @@ def on_sqlite(folder: Path) -> Iterator[Opened]:
                 lambda db: db.execute(f"{WAITING} ?", (tenant,)).fetchall()
             )
 
+        async def pairs(tenant: str) -> list[tuple[str, str]]:
+            return await database.run_job(lambda db: db.execute(f"{PAIRS} ?", (tenant,)).fetchall())
+
         async def keep(turn: WaitingTurn) -> None:
             await database.run(lambda: put_waiting_turn(turn))
 
@@ -92,7 +96,7 @@ def on_sqlite(folder: Path) -> Iterator[Opened]:
         index = SqliteDatabase(folder / "knowledge.db", (FILE_SCHEMA,))
         runner.run(index.start())
         library = Library(index, word_index_on(index))
-        yield Opened(runner, stores, database, clock, waiting, keep, library)
+        yield Opened(runner, stores, database, clock, waiting, pairs, keep, library)
         runner.run(index.stop())
         runner.run(database.stop())
 
@@ -110,12 +114,16 @@ def on_postgres(server: PostgresServer) -> Iterator[Opened]:
             rows = await pool.fetch_raw(f"{WAITING} %(tenant)s", {"tenant": tenant})
             return [(str(id_), str(record)) for id_, record in rows]
 
+        async def pairs(tenant: str) -> list[tuple[str, str]]:
+            rows = await pool.fetch_raw(f"{PAIRS} %(tenant)s", {"tenant": tenant})
+            return [(str(older), str(newer)) for older, newer in rows]
+
         async def keep(turn: WaitingTurn) -> None:
             await pool.run(lambda: put_waiting_turn(turn))
 
         stores = MemoryStores(pool, clock)
         library = Library(pool, word_index_on(pool))
-        yield Opened(runner, stores, database, clock, waiting, keep, library)
+        yield Opened(runner, stores, database, clock, waiting, pairs, keep, library)
         runner.run(pool.stop())
         runner.run(database.stop())
 

@@ -119,6 +119,23 @@ def memory_operations() -> tuple[Operation, ...]:
         rest("GET", _MEMORY, "memory", memories.read, "The memory.", _MISSING),
         rest("DELETE", _MEMORY, "forget", memories.delete, "Deleted.", _MISSING),
         rest(
+            *(
+                "POST",
+                f"{_MEMORY}/restore",
+                "restore_memory",
+                memories.restore,
+                "It is valid again.",
+            ),
+            {
+                404: "It was not replaced, does not exist, or is not yours.",
+                409: "It is stored already, or the plan is full.",
+            },
+        ),
+        rest(
+            *("POST", f"{_MEMORY}/settle", "settle_memories", memories.settle, "Recorded."),
+            {404: "This is decided already, or one of the two memories is gone."},
+        ),
+        rest(
             *("GET", "/brain/reviews", "reviews", reviews.waiting),
             *("The entries, oldest first.", _PROJECT),
         ),

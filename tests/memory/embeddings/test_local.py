@@ -15,7 +15,7 @@ from memory.embeddings.catalogue import EMBEDDING, RERANKING
 from memory.embeddings.local import LocalEmbedder, LocalReranker
 from memory.model.record import Embedding
 from memory.recall.rules import SearchRules
-from memory.text.similarity import cosine
+from memory.text.similarity import LOWEST_THRESHOLD, Meaning, cosine, same_meaning
 from tests.support import cross_encoder
 
 pytestmark = pytest.mark.xdist_group("minilm")
@@ -133,3 +133,23 @@ async def test_a_cross_encoder_scores_in_the_order_of_the_texts(tmp_path: Path) 
 async def test_a_missing_reranker_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ModelRefused, match="parley models pull"):
         await LocalReranker(tmp_path).judge("tea", ["tea"])
+
+
+async def test_what_vectors_hardly_tell_apart_is_no_duplicate(embedder: LocalEmbedder) -> None:
+    pairs = (
+        ("My right knee hurts after running", "My left knee hurts after running"),
+        ("The shop is closed on public holidays", "The shop is open on public holidays"),
+        ("Water the plants before sunrise", "Water the plants after sunrise"),
+        ("The bins are collected on Tuesday", "The bins are collected on Friday"),
+        ("Call Maria when the build breaks", "Call Marta when the build breaks"),
+    )
+    similar = 0
+    for one, other in pairs:
+        first, second = await embedder.embed([one, other])
+        similar += cosine(first.vector, second.vector) >= 0.9
+        known = [("mem-1", Meaning.of(other, second))]
+        assert same_meaning(Meaning.of(one, first), known, LOWEST_THRESHOLD) is None, one
+    assert similar >= 3
+    first, second = await embedder.embed(["I am allergic to nuts", "I'm allergic to nuts"])
+    known = [("mem-1", Meaning.of("I'm allergic to nuts", second))]
+    assert same_meaning(Meaning.of("I am allergic to nuts", first), known) is not None

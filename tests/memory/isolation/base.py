@@ -43,8 +43,9 @@ picks = st.integers(0, 10**6)
 class Opened:
     """Stores that stay open while many worlds are played in them, each a tenant of its own.
 
-    `waiting` reads ids and texts of all that waits in a tenant, past all rules. `reached` counts
-    the situations of `reached.py`.
+    `waiting` reads ids and texts of all that waits in a tenant, and `pairs` the ids of memories
+    that may contradict each other, past all rules. `reached` counts the situations of
+    `reached.py`.
     """
 
     runner: asyncio.Runner
@@ -52,6 +53,7 @@ class Opened:
     database: SqliteDatabase
     clock: FakeClock
     waiting: Callable[[str], Awaitable[list[tuple[str, str]]]]
+    pairs: Callable[[str], Awaitable[list[tuple[str, str]]]]
     keep: Callable[[WaitingTurn], Awaitable[None]]
     library: Library
     reached: Counter[str] = field(default_factory=Counter)

@@ -23,6 +23,7 @@ from tests.memory.isolation.reached import (
     ENDS,
     HANDOFFS,
     INVITATIONS,
+    PAIRS,
     REPLACED,
     UPDATES,
 )
@@ -134,6 +135,31 @@ def replacements(world: Isolation) -> Iterator[None]:
         yield
 
 
+def contradictions(world: Isolation) -> Iterator[None]:
+    """People settle and restore their own memories, and try it with those of others; one of two is
+    deleted, and a whole account."""
+    for scene in (ADA, Scene("ada", GENERAL), BEN):
+        world.contradict(scene)
+        yield
+    world.rooms(ADA, on=True)
+    yield
+    for scene in (EVE, BEN, Scene("ada", GENERAL), ADA):
+        world.settle(scene, 0, "other")
+    yield
+    for scene in (EVE, ROOT, ADA):
+        world.restore(scene, 0)
+    yield
+    world.settle(ADA, 0, "other")
+    world.delete(ADA, 1, by_model=False)
+    yield
+    for number in range(3):
+        world.restore(ADA, number)
+    yield
+    world.talk(BEN)
+    world.erase(ADA)
+    yield
+
+
 def approvals(world: Isolation) -> Iterator[None]:
     """An agent gives a shared text of its own another one, which its person approves: the pool
     keeps the text that it has."""
@@ -241,6 +267,7 @@ WALKS: Final = (
     Walk(invitations, INVITATIONS),
     Walk(updates, UPDATES),
     Walk(replacements, REPLACED),
+    Walk(contradictions, PAIRS),
     Walk(approvals, UPDATES[2:]),
     Walk(ends, ENDS),
     Walk(handoffs, HANDOFFS),

@@ -59,6 +59,7 @@ class Isolation(Writing, Clients, Repositories):
                 w for m in self.do(handle.read.search(filters)) for w in self.said(m.record.content)
             }
             assert (word in sought) == (word in stored), f"looking for {word} as {scene}"
+        self.look_at_pairs(scene, handle)
         turn = self.do(self.rig.remembrance.turn(caller))
         prompt = self.said(self.do(prompt_of(turn, " ".join(world.everything[-3:]))))
         known = world.words(scene, "memory", "soul", "bible")

@@ -31,6 +31,11 @@ ACCESS: Final = (
 )
 UPDATES: Final = ("update: updated", "update: conflict", "update: review")
 REPLACED: Final = ("a pool did not show a replaced memory",)
+PAIRS: Final = (
+    *("a pair: settled", "a pair: refused, not theirs"),
+    *("a memory was restored, with another one", "a memory was restored, without another one"),
+    "a replaced memory: refused, not theirs",
+)
 INVITATIONS: Final = (
     *("an invitation: accepted", "an invitation: declined", "an invitation: withdrawn"),
     *("an invitation: refused, not theirs", "a pool may not invite an agent again yet"),
@@ -60,7 +65,7 @@ CLIENTS: Final = (
     *("a client was refused: a handoff", "a client was refused: a result"),
     *("a client handed over to its person", "a person allowed a room what a client stored"),
 )
-NEEDED: Final = (*ACCESS, *INVITATIONS, *UPDATES, *REPLACED, *ENDS, *HANDOFFS, *CLIENTS)
+NEEDED: Final = (*(*ACCESS, *INVITATIONS, *UPDATES, *REPLACED, *PAIRS, *ENDS, *HANDOFFS, *CLIENTS),)
 """The situations that have to be reached, each by a walk of `directed.py`."""
 
 

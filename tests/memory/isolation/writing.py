@@ -13,7 +13,8 @@ from memory.model.outcome import Outcome
 from memory.model.record import Draft, Kind, Scope
 from memory.transfer.exporter import personal_file
 from memory.transfer.importer import LineOutcome, LineReport, bring_in
-from tests.memory.isolation.base import CITED, Acting, picks, scenes, scopes
+from tests.memory.isolation.base import CITED, picks, scenes, scopes
+from tests.memory.isolation.contradicting import Contradicting
 from tests.memory.isolation.model import Scene, What
 
 SHOWN: Final[tuple[Authorship, ...]] = (
@@ -22,7 +23,7 @@ SHOWN: Final[tuple[Authorship, ...]] = (
 )
 
 
-class Writing(Acting):
+class Writing(Contradicting):
     """People write."""
 
     @rule(scene=scenes, scope=scopes)
@@ -47,7 +48,8 @@ class Writing(Acting):
         after = self.do(turn.finish(f"Well: {text}", ["memory_store"])).shown(ENGLISH)
         self.hold(scene, caller, word, "turn", Scope.USER)
         response = self.said(after.note)
-        assert response <= {word}, "a footer speaks of this turn only"
+        known = {word} | self.asked_about(scene)
+        assert response <= known, "a footer speaks of this turn only"
 
     @rule(scene=scenes)
     def talk(self, scene: Scene) -> None:
@@ -82,7 +84,7 @@ class Writing(Acting):
         after = self.do(turn.finish("Fine.", ["memory_store"])).shown(ENGLISH)
         if not by_sight:
             self.hold(scene, caller, word, "turn", Scope.USER)
-        assert self.said(after.note) <= {word}
+        assert self.said(after.note) <= {word} | self.asked_about(scene)
 
     @rule(scene=scenes, scope=scopes, kind=st.sampled_from(("fact", "instruction")))
     def quote(self, scene: Scene, scope: Scope, kind: str) -> None:
@@ -98,7 +100,7 @@ class Writing(Acting):
         if answer.get("status") == "waiting_for_the_person":
             self.hold(scene, caller, word, "waiting", scope, "?")
         after = self.do(turn.finish("Fine.", ["memory_store"])).shown(ENGLISH)
-        assert self.said(after.note) <= {word}
+        assert self.said(after.note) <= {word} | self.asked_about(scene)
 
     @rule(scene=scenes)
     def bring_back(self, scene: Scene) -> None:
@@ -134,7 +136,7 @@ class Writing(Acting):
         content = f"Here it says {word}."
         answer = self.call(turn, "update_customer_brain", {"target": document, "content": content})
         after = self.do(turn.finish("Done.", ["update_customer_brain"])).shown(ENGLISH)
-        assert not self.said(after.note)
+        assert self.said(after.note) <= self.asked_about(scene)
         scope = Scope.USER if document == "soul" else Scope.PROJECT
         if answer.get("success"):
             what: What = "soul" if document == "soul" else "bible"

@@ -3,6 +3,7 @@
 import pytest
 
 from memory.ports.memories import MemoryStore
+from memory.stores.conflicts import ConflictStore
 from memory.stores.documents import DocumentStore
 from memory.stores.links import LinkStore
 from memory.stores.memories import SqlMemories
@@ -41,6 +42,11 @@ def people(engine: Engine, clock: FakeClock) -> PeopleStore:
 @pytest.fixture
 def reviews(engine: Engine) -> ReviewStore:
     return ReviewStore(engine)
+
+
+@pytest.fixture
+def conflicts(engine: Engine) -> ConflictStore:
+    return ConflictStore(engine)
 
 
 @pytest.fixture

@@ -164,3 +164,83 @@ def test_a_negation_a_number_or_another_model_is_not_a_duplicate(other: Meaning)
 def test_the_cosine_of_a_vector_with_itself_is_one(vector: list[float]) -> None:
     assert cosine(vector, vector) == pytest.approx(1)
     assert cosine(vector, [-x for x in vector]) == pytest.approx(-1)
+
+
+OTHER_THINGS = """
+My right knee hurts after running | My left knee hurts after running
+The shop is closed on holidays | The shop is open on holidays
+Water the plants before sunrise | Water the plants after sunrise
+I have three cats | I have two cats
+Call Maria when the build breaks | Call Marta when the build breaks
+The bins are collected on Tuesday | The bins are collected on Friday
+I take the pill in the morning | I take the pill in the evening
+My car is parked inside | My car is parked outside
+The server runs on port one | The server runs on port two
+Never send the report to Tom | Always send the report to Tom
+My sister is a nurse | My sister is a lawyer
+Mein rechtes Knie tut weh | Mein linkes Knie tut weh
+Der Laden ist sonntags geschlossen | Der Laden ist sonntags offen
+Ich habe drei Katzen | Ich habe zwei Katzen
+Die Sitzung ist im März | Die Sitzung ist im Mai
+Le magasin est fermé le lundi | Le magasin est ouvert le lundi
+Mon genou gauche me fait mal | Mon genou droit me fait mal
+J'ai trois chats | J'ai deux chats
+La tienda está cerrada | La tienda está abierta
+Me duele la rodilla izquierda | Me duele la rodilla derecha
+Il negozio è chiuso | Il negozio è aperto
+Mi fa male il ginocchio sinistro | Mi fa male il ginocchio destro
+A loja está fechada | A loja está aberta
+Boli mnie lewe kolano | Boli mnie prawe kolano
+Sol dizim ağrıyor | Sağ dizim ağrıyor
+У меня болит левое колено | У меня болит правое колено
+У мене болить ліве коліно | У мене болить праве коліно
+ركبتي اليمنى تؤلمني | ركبتي اليسرى تؤلمني
+मेरा बायाँ घुटना दुखता है | मेरा दायाँ घुटना दुखता है
+左の膝が痛いです | 右の膝が痛いです
+我的左膝盖疼 | 我的右膝盖疼
+왼쪽 무릎이 아파요 | 오른쪽 무릎이 아파요
+私は朝に薬を飲みます | 私は夜に薬を飲みます
+"""
+SAME_THING = """
+I like tea | tea is what I like
+I am allergic to peanuts | I'm allergic to peanuts
+Please answer in short sentences | Please answer in a short sentence
+My dog's name is Rex | The name of my dog is Rex
+I prefer emails that are brief | I prefer brief emails
+Ich mag den Tee | Ich mag Tee
+J'aime bien le thé | J'aime le thé
+Me gusta el té | A mí me gusta el té
+Я очень люблю чай | Я люблю чай
+我很喜欢茶 | 我喜欢茶
+"""
+VECTOR = Embedding("m", (1.0, 0.0))
+
+
+def lines(of: str) -> list[tuple[str, str]]:
+    pairs = (line.split("|") for line in of.strip().splitlines())
+    return [(one.strip(), other.strip()) for one, other in pairs]
+
+
+def repeats(new: str, old: str) -> bool:
+    """True for a duplicate by vectors that are the same."""
+    known = [("mem-1", Meaning.of(old, VECTOR))]
+    return same_meaning(Meaning.of(new, VECTOR), known) is not None
+
+
+@pytest.mark.parametrize(("one", "other"), lines(OTHER_THINGS))
+def test_a_text_that_differs_in_one_place_is_no_duplicate(one: str, other: str) -> None:
+    assert not repeats(one, other)
+    assert not repeats(other, one)
+
+
+@pytest.mark.parametrize(("one", "other"), lines(SAME_THING))
+def test_other_forms_and_function_words_make_no_other_text(one: str, other: str) -> None:
+    assert repeats(one, other)
+    assert repeats(other, one)
+
+
+def test_in_a_long_text_one_opposite_makes_another_memory() -> None:
+    words = " ".join(f"word{number}x" for number in range(40))
+    long = frozenset(f"{words} my left knee".split())
+    assert duplicate_of(frozenset(f"{words} my right knee".split()), [("mem-1", long)]) is None
+    assert duplicate_of(frozenset(f"{words} his left knee".split()), [("mem-1", long)]) is not None

@@ -36,23 +36,23 @@ async def replaced_things(rig: Rig, count: int) -> None:
     """Use up replacements that no call names."""
     for thing in THINGS[:count]:
         await store(rig, f"My {thing} is red.")
-        answer, _ = await store(rig, f"My {thing} is green now.")
+        answer, _ = await store(rig, f"My {thing} is green now, not red.")
         assert answer["success"]
 
 
 async def test_automatic_replacements_count_and_the_next_one_keeps_both(rig: Rig) -> None:
     await replaced_things(rig, MOST)
     assert sorted(await stored_texts(rig)) == sorted(
-        f"My {thing} is green now." for thing in THINGS[:MOST]
+        f"My {thing} is green now, not red." for thing in THINGS[:MOST]
     )
     last = THINGS[MOST]
     await store(rig, f"My {last} is red.")
-    answer, note = await store(rig, f"My {last} is green now.")
+    answer, note = await store(rig, f"My {last} is green now, not red.")
     assert answer["success"]
     assert "at most 5 memories" in str(answer["notices"])
     assert "at most 5 memories" in note
     texts = await stored_texts(rig)
-    assert f"My {last} is green now." in texts
+    assert f"My {last} is green now, not red." in texts
     assert f"My {last} is red." in texts
 
 
@@ -71,14 +71,16 @@ async def test_a_person_replaces_without_limit_and_a_new_session_may_again(rig: 
     ada = await rig.handle()
     for thing in THINGS[MOST:]:
         await ada.write.remember(Draft(f"My {thing} is red.", Kind.PREFERENCE))
-        kept = await ada.write.remember(Draft(f"My {thing} is green now.", Kind.PREFERENCE))
+        kept = await ada.write.remember(
+            Draft(f"My {thing} is green now, not red.", Kind.PREFERENCE)
+        )
         assert (kept.outcome, "It replaces" in kept.replacement_notice.english) == (
             Outcome.STORED,
             True,
         )
     await rig.clock.advance(31 * 60)
     await store(rig, "My tea box is red.")
-    await store(rig, "My tea box is green now.")
+    await store(rig, "My tea box is green now, not red.")
     assert "My tea box is red." not in await stored_texts(rig)
 
 

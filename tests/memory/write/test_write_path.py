@@ -66,6 +66,9 @@ async def test_the_person_is_asked_if_duplicates_cannot_be_checked() -> None:
     class Deaf:
         """A store that cannot say what is alike."""
 
+        async def find(self, *_: object) -> list[object]:
+            raise StoreUnavailable("busy")
+
         async def like(self, *_: object, **__: object) -> None:
             raise StoreUnavailable("busy")
 

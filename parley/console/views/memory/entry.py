@@ -17,10 +17,12 @@ from gateway.text import (
     joined,
     text,
 )
+from memory.actions.call import MAX_ID
 from memory.commands.memories import kept
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import MAX_ARGUMENT, UNDO_FOR, Kind, Record, Scope, SourceType, draft_of
 from memory.model.scope import may_change
+from memory.service.contradictions import Answer
 from memory.service.handle import MemoryHandle
 from parley.console.names import names_of
 from parley.console.route import AnyRoute, ConsoleRoute, ItemParams, RefusedWithResult
@@ -42,6 +44,8 @@ from parley.console.views.memory.reach import (
 
 ONE: Final = f"{LIST}/{{id}}"
 TEMPLATE: Final = "memory/entry.html"
+MAX_CONTRADICTING: Final = 10
+"""Memories that a page shows beside the one that they may contradict."""
 EXAMPLE: Final = {"id": "mem-00000000-0000-0000-0000-000000000000"}
 NO_MEMORY: Final = text("This memory does not exist, or you may not see it.")
 NOT_EDITABLE: Final = text("This entry cannot be changed. It can be deleted.")
@@ -55,6 +59,9 @@ TAKEN_BACK: Final = counted(
 AGAIN: Final = counted(
     "{count} earlier memory is valid again.", "{count} earlier memories are valid again."
 )
+
+VALID_AGAIN: Final = text("This text is valid again, beside the one that replaced it.")
+SETTLED: Final = text("Recorded. What is no longer true can be restored.")
 
 Undo = Literal["", "replacement", "notes"]
 MemoryText = Annotated[str, StringConstraints(max_length=MAX_ARGUMENT)]
@@ -86,6 +93,13 @@ class ApprovalOut(Output):
     name: str = ""
 
 
+class SettleForm(EntryForm):
+    """The other memory, and which of the two is true."""
+
+    other: Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID)]
+    true: Answer
+
+
 class MemoryPageOut(Output):
     """A memory with its versions. `undo` says what can be taken back: a "replacement" of an earlier
     text, or the "notes" that the assistant made in one turn. `said` is the outcome of an action,
@@ -97,9 +111,11 @@ class MemoryPageOut(Output):
     earlier: tuple[ShownMemoryOut, ...] = Field(default=(), max_length=MAX_CHAIN)
     later: tuple[ShownMemoryOut, ...] = Field(default=(), max_length=MAX_CHAIN)
     approval: ApprovalOut | None = None
+    contradicts: tuple[ShownMemoryOut, ...] = Field(default=(), max_length=MAX_CONTRADICTING)
     derived_from: int = 0
     may_edit: bool = False
     may_confirm: bool = False
+    may_restore: bool = False
     undo: Undo = ""
     project: str = ""
     said: Said = NO_TEXT
@@ -149,6 +165,24 @@ async def undo(viewer: Viewer, services: ConsoleServices, params: EntryForm) -> 
     again = AGAIN.of(count=len(result.restored)) if result.restored else NO_TEXT
     said = joined(filter(None, (TAKEN_BACK.of(count=len(result.gone)), again)), " ")
     return MemoryPageOut(entry=None, project=params.project, said=said)
+
+
+async def restore(viewer: Viewer, services: ConsoleServices, params: EntryForm) -> MemoryPageOut:
+    """Make a replaced memory valid again, beside what replaced it. Raises `NotFound` and
+    `BadInput`."""
+    handle = await handle_in(viewer, services, params.project)
+    record = await _record(viewer, handle, params.id)
+    restored = await handle.contradictions.restore(record.id)
+    return await _shown(viewer, services, handle, restored, params.project, said=VALID_AGAIN)
+
+
+async def settle(viewer: Viewer, services: ConsoleServices, params: SettleForm) -> MemoryPageOut:
+    """Record which of two memories is true, and show one that is. Raises `NotFound`."""
+    handle = await handle_in(viewer, services, params.project)
+    record = await _record(viewer, handle, params.id)
+    decided = await handle.contradictions.settle(record.id, params.other, params.true)
+    shown_now = decided.true[0] if decided.replaced is not None else record
+    return await _shown(viewer, services, handle, shown_now, params.project, said=SETTLED)
 
 
 async def _replaced(
@@ -209,13 +243,19 @@ async def _shown(
     now = services.gateway.clock.now()
     older = [one for one in await earlier_versions(handle, record) if may_show(viewer, one)]
     newer = [one for one in await later_versions(handle, record) if may_show(viewer, one)]
+    marks = (await handle.contradictions.marks()).get(record.id, ())
+    others = [await handle.read.get(one) for one in marks[:MAX_CONTRADICTING]]
+    contradicts = [one for one in others if one is not None and may_show(viewer, one)]
     may_edit = _may_edit(viewer, handle, record)
+    may_restore = not (record.current or record.role) and may_change(handle.access, record)
     explicit = record.provenance.source is SourceType.EXPLICIT_SAVE
     return MemoryPageOut(
-        entry=memory_out(viewer, handle, record, whole(record), now),
+        entry=memory_out(viewer, handle, record, whole(record), now, marks),
         earlier=shown(viewer, services, handle, older),
         later=shown(viewer, services, handle, newer),
         approval=await _approval(viewer, services, handle, record),
+        contradicts=shown(viewer, services, handle, contradicts),
+        may_restore=may_restore,
         derived_from=len(record.derived_from),
         may_edit=may_edit,
         may_confirm=may_edit and not explicit,
@@ -306,5 +346,25 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         run=undo,
         template=TEMPLATE,
         example=EXAMPLE,
+    ),
+    ConsoleRoute(
+        name="restore_replaced_memory",
+        method="POST",
+        path=f"{ONE}/restore",
+        allowed=in_person(Role.GUEST),
+        summary="Make a replaced memory valid again",
+        run=restore,
+        template=TEMPLATE,
+        example=EXAMPLE,
+    ),
+    ConsoleRoute(
+        name="settle_memories",
+        method="POST",
+        path=f"{ONE}/settle",
+        allowed=in_person(Role.GUEST),
+        summary="Say which of two memories is true",
+        run=settle,
+        template=TEMPLATE,
+        example={**EXAMPLE, "other": "mem-00000000-0000-0000-0000-000000000001", "true": "both"},
     ),
 )

@@ -1,7 +1,8 @@
 """The list of memories with search and filters, and the deletion of several."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Annotated, Final, Literal
 from urllib.parse import parse_qsl, urlencode
 
@@ -135,8 +136,9 @@ async def memories(
     filters = filters_of(params, viewer.zone)
     found = await _found(handle, params, filters)
     fits = not (found.more or params.after or params.q.strip())
+    marks = await handle.contradictions.marks() if found.records else {}
     return MemoryListOut(
-        rows=shown(viewer, services, handle, found.records),
+        rows=shown(viewer, services, handle, found.records, marks),
         total=len(found.records) if fits else None,
         plan=await plan_of(handle),
         memory_off=handle.choices.memory_off,
@@ -212,13 +214,18 @@ def query_of(params: MemoryListQuery) -> str:
 
 
 def shown(
-    viewer: Viewer, services: ConsoleServices, handle: MemoryHandle, records: Sequence[Record]
+    viewer: Viewer,
+    services: ConsoleServices,
+    handle: MemoryHandle,
+    records: Sequence[Record],
+    marks: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> tuple[ShownMemoryOut, ...]:
-    """Return memories for a page, the long ones cut."""
+    """Return memories for a page, the long ones cut. `marks` are the ids of the memories that one
+    may contradict."""
     now = services.gateway.clock.now()
     texts = excerpts([one.content for one in records], MOST_TEXT)
     return tuple(
-        memory_out(viewer, handle, record, text, now)
+        memory_out(viewer, handle, record, text, now, marks.get(record.id, ()))
         for record, text in zip(records, texts, strict=True)
     )
 

@@ -1,7 +1,7 @@
 """The memories that a viewer reaches, and how they are shown: their own, those of a project, and
 those of everybody in the tenant."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Annotated, Final, Literal
 
@@ -13,6 +13,7 @@ from memory.actions.call import MemoryCall
 from memory.model.record import MAX_TAGS, Provenance, Record, Scope
 from memory.model.scope import may_change
 from memory.service.handle import MemoryHandle
+from memory.stores.conflicts import MAX_OPEN
 from parley.console.reading import Excerpt, PlaceOut
 from parley.console.services import ConsoleServices
 from parley.console.viewer import TextSource, Viewer, may_read_text
@@ -38,7 +39,8 @@ class ShownMemoryOut(Output):
     """A memory. `of` says whose it is, `yours` if the viewer's words made it. `role` is who spoke,
     for stored messages; `person` is given to operators, and of one's own. `place` is where it was
     learned, None if that is not known; `age` is in seconds. `from_repository`: it may contain text
-    of a private repository, so it is for its person alone."""
+    of a private repository, so it is for its person alone. `contradicts` are the ids of other
+    memories of which only one may be true."""
 
     id: str
     text: Excerpt
@@ -67,6 +69,7 @@ class ShownMemoryOut(Output):
     expires_at: datetime | None
     supersedes: str
     superseded_by: str
+    contradicts: tuple[str, ...] = Field(max_length=MAX_OPEN)
     confirmed: bool
     may_change: bool
 
@@ -106,9 +109,14 @@ def may_show(viewer: Viewer, record: Record) -> bool:
 
 
 def memory_out(
-    viewer: Viewer, handle: MemoryHandle, record: Record, text: Excerpt, now: datetime
+    viewer: Viewer,
+    handle: MemoryHandle,
+    record: Record,
+    text: Excerpt,
+    now: datetime,
+    contradicts: Sequence[str] = (),
 ) -> ShownMemoryOut:
-    """Return a memory for a page."""
+    """Return a memory for a page, with the ids of those that it may contradict."""
     provenance, evidence = record.provenance, record.evidence
     yours = provenance.person in handle.access.persons
     shown = yours or viewer.is_operator
@@ -140,6 +148,7 @@ def memory_out(
         expires_at=record.expires_at,
         supersedes=record.supersedes,
         superseded_by=record.superseded_by,
+        contradicts=tuple(contradicts),
         confirmed=record.confirmed,
         may_change=may_change(handle.access, record),
     )

@@ -48,6 +48,27 @@ async def test_a_memory_is_stored_found_read_and_deleted(ada: ApiClient) -> None
     assert (await ada("GET", "/brain/memories?query=tabs")).json["memories"] == []
 
 
+async def test_of_two_memories_one_is_settled_and_the_other_restored(
+    ada: ApiClient, eve: ApiClient
+) -> None:
+    old = await remember(ada, "My name is Jon")
+    new = await remember(ada, "My name is John")
+    for one, other in ((old, new), (new, old)):
+        assert (await ada("GET", f"/brain/memories/{one}")).json["may_contradict"] == [other]
+    listed = (await ada("GET", "/brain/memories")).json["memories"]
+    assert [one["may_contradict"] for one in listed] == [[old], [new]]
+    answer = {"other": new, "true": "one"}
+    assert (await eve("POST", f"/brain/memories/{old}/settle", answer)).status == 404
+    settled = await ada("POST", f"/brain/memories/{old}/settle", answer)
+    assert settled.json == {"true": [old], "replaced": new}
+    assert (await ada("POST", f"/brain/memories/{old}/settle", answer)).status == 404
+    assert (await ada("GET", f"/brain/memories/{new}")).json["superseded_by"] == old
+    assert (await eve("POST", f"/brain/memories/{new}/restore")).status == 404
+    restored = await ada("POST", f"/brain/memories/{new}/restore")
+    assert (restored.json["superseded_by"], restored.json["may_contradict"]) == (None, [old])
+    assert (await ada("POST", f"/brain/memories/{new}/restore")).status == 404
+
+
 async def test_further_fields_of_the_evidence_are_stored_and_read(ada: ApiClient) -> None:
     fields = {"ticket": "SHOP-7", "files": ["a.py"], "source_type": "adr"}
     memory = await remember(ada, "The tests run on Mondays.", evidence=fields)
@@ -214,6 +235,8 @@ async def test_an_unavailable_store_is_reported_with_retry_after(
         "type": "human",
         "agent": "agent-1",
         "memory": "mem-1",
+        "other": "mem-2",
+        "true": "both",
     }
     for each in OPERATIONS:
         fields = each.body.model_fields

@@ -124,6 +124,8 @@ async def test_the_description_contains_every_endpoint(program: Program) -> None
         "/api/v1/brain/decisions": ["get"],
         "/api/v1/usage": ["get"],
         "/api/v1/brain/memories/{id}": ["delete", "get"],
+        "/api/v1/brain/memories/{id}/restore": ["post"],
+        "/api/v1/brain/memories/{id}/settle": ["post"],
         "/api/v1/brain/choices": ["get", "put"],
         "/api/v1/brain/reviews": ["get"],
         "/api/v1/brain/reviews/{id}/approve": ["post"],

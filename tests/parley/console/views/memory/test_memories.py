@@ -53,6 +53,32 @@ async def test_an_edit_keeps_the_earlier_text_and_can_be_undone(either_console: 
     assert "coffee" not in listed
 
 
+async def test_of_two_memories_the_person_says_which_is_true(either_console: Console) -> None:
+    old = await remember(either_console, "ada", "My name is Jon.")
+    new = await remember(either_console, "ada", "My name is John.")
+    ada, eve = await either_console.visitor("ada"), await either_console.visitor("eve")
+    assert (await ada.get("/memory/entries")).text.count("may contradict another one") == 2
+    page = (await ada.get(f"/memory/entries/{old}")).text
+    assert "Which one is true?" in page
+    assert "My name is John." in page
+    answer = {"other": new, "true": "other"}
+    assert (await eve.post(f"/memory/entries/{old}/settle", answer)).status == 404
+    settled = await ada.post(f"/memory/entries/{old}/settle", answer)
+    assert "Recorded." in settled.text
+    assert "Which one is true?" not in settled.text
+    assert (await ada.post(f"/memory/entries/{old}/settle", answer)).status == 404
+    gone = (await ada.get(f"/memory/entries/{old}")).text
+    assert f"/memory/entries/{old}/restore" in gone
+    assert (await eve.post(f"/memory/entries/{old}/restore")).status == 404
+    restored = await ada.post(f"/memory/entries/{old}/restore")
+    assert "This text is valid again" in restored.text
+    assert "Which one is true?" in restored.text
+    assert f"/memory/entries/{old}/restore" not in restored.text
+    both = await ada.post(f"/memory/entries/{old}/settle", {"other": new, "true": "both"})
+    assert "Which one is true?" not in both.text
+    assert (await ada.get("/memory/entries")).text.count("may contradict another one") == 0
+
+
 async def test_a_note_of_the_assistant_is_confirmed_or_taken_back(console: Console) -> None:
     first = await infer(console, "ada", "Ada works at the harbour of Hamburg.")
     ada = await console.visitor("ada")
@@ -115,7 +141,13 @@ async def test_nobody_reads_or_changes_private_memories_of_others(console: Conso
         for path in ("/memory/entries?q=tea", "/memory/entries?q=tea&how=meaning"):
             assert "green tea" not in (await other.get(path)).text
         assert (await other.get(f"/memory/entries/{tea}")).status == 404
-        for action, fields in (("edit", {"text": "x"}), ("confirm", {}), ("undo", {})):
+        for action, fields in (
+            ("edit", {"text": "x"}),
+            ("confirm", {}),
+            ("undo", {}),
+            ("restore", {}),
+            ("settle", {"other": tea, "true": "both"}),
+        ):
             assert (await other.post(f"/memory/entries/{tea}/{action}", fields)).status == 404
         assert (await other.post("/memory/delete", {"ids": tea, "number": "1"})).status == 422
     assert "green tea" in (await (await console.visitor("ada")).get("/memory/entries")).text
