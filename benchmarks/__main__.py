@@ -9,7 +9,7 @@ python -m benchmarks agents              some minutes of 100,000 shared memories
 python -m benchmarks workers             some minutes of several processes; not in `make nightly`
 python -m benchmarks platforms           some minutes of all four platforms; not in `make nightly`
 python -m benchmarks first_hour          every sentence of a new user's setup; not in `make nightly`
-python -m benchmarks operator            ten questions to the console; not in `make nightly`
+python -m benchmarks console_questions   ten questions to the console; not in `make nightly`
 """
 
 import subprocess
@@ -29,7 +29,7 @@ LONG: Final = (
     "workers",
     "platforms",
     "first_hour",
-    "operator",
+    "console_questions",
 )
 
 

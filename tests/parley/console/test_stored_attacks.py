@@ -84,7 +84,7 @@ VARIANTS: Mapping[str, tuple[str, ...]] = {
 SHOW_IT = {
     "conversations", "conversation", "message", "rendering", "outbox", "playground", "memory",
     "document_versions", "memory_entries", "memory_entry", "memory_reviews", "tokens", "usage",
-    "account", "overview", "access", "agents", "audit", "person",
+    "overview", "access", "agents", "audit", "person",
 }  # fmt: skip
 """The pages that show such a text at all."""
 HARM = """() => {

@@ -77,7 +77,7 @@ class EditMemoryForm(EntryForm):
     kind: Literal["", "preference", "instruction", "correction", "decision", "fact", "context"] = ""
 
 
-class ApprovalOut(Output):
+class MemoryApprovalOut(Output):
     """The decision that stored a memory. `by` is the account that decided, given to operators and
     of one's own; `name` is its name. `at` is None if no decision is recorded."""
 
@@ -96,7 +96,7 @@ class MemoryPageOut(Output):
     entry: ShownMemoryOut | None
     earlier: tuple[ShownMemoryOut, ...] = Field(default=(), max_length=MAX_CHAIN)
     later: tuple[ShownMemoryOut, ...] = Field(default=(), max_length=MAX_CHAIN)
-    approval: ApprovalOut | None = None
+    approval: MemoryApprovalOut | None = None
     derived_from: int = 0
     may_edit: bool = False
     may_confirm: bool = False
@@ -230,16 +230,18 @@ async def _shown(
 
 async def _approval(
     viewer: Viewer, services: ConsoleServices, handle: MemoryHandle, record: Record
-) -> ApprovalOut | None:
+) -> MemoryApprovalOut | None:
     """Return who approved a memory, for people who may see the decision."""
     item = await handle.review.approval(record)
     if item is None:
-        return ApprovalOut() if viewer.is_operator and record.scope is not Scope.USER else None
+        return (
+            MemoryApprovalOut() if viewer.is_operator and record.scope is not Scope.USER else None
+        )
     by = item.decided_by
     if not viewer.is_operator and by not in handle.access.persons:
         by = ""
     names = await names_of(viewer, services, (by,))
-    return ApprovalOut(at=item.decided_at, by=by, name=names.get(by, ""))
+    return MemoryApprovalOut(at=item.decided_at, by=by, name=names.get(by, ""))
 
 
 def _may_edit(viewer: Viewer, handle: MemoryHandle, record: Record) -> bool:

@@ -1,6 +1,6 @@
 """Answers ten questions of an operator from the console alone, in a browser, and counts.
 
-    python -m benchmarks.operator
+    python -m benchmarks.console_questions
 
 Each question begins on the overview. A line of JSON for each: clicks, pages, the seconds of their
 loading, the words of the parts that are read on the way and for the answer, and the seconds with
