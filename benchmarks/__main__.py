@@ -29,7 +29,7 @@ LONG: Final = (
     "workers",
     "platforms",
     "first_hour",
-    "operator",
+    "console_questions",
 )
 
 
