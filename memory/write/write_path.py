@@ -226,11 +226,10 @@ class WritePath(Struct, frozen=True):
         notice: Sentence,
     ) -> WriteResult:
         """Store the record, with a notice that quotes it and the old memory."""
-        new, replaced = shown_in_notice(record.content), shown_in_notice(old.content)
-        shown = notice.of(new=verbatim(new), text=verbatim(replaced))
+        shown = replacement_notice(record, old, notice)
         notices = (*prepared.notices, shown)
         stored = await self._store(request, access, record, result, notices)
-        replaced_id = old.id if stored.outcome is Outcome.STORED else ""
+        replaced_id = record.supersedes if stored.outcome is Outcome.STORED else ""
         return replace(stored, replacement_notice=shown, replaced_id=replaced_id)
 
     async def _keep_both(
@@ -580,6 +579,13 @@ def _not_stored(
     else:
         reason, code, outcome = NOT_THERE, "missing", Outcome.REFUSED
     return WriteResult(outcome, code, reason, record.content, validation=result)
+
+
+def replacement_notice(new: Record, old: Record, notice: Sentence = REPLACES) -> Text:
+    """Return the sentence that quotes a memory and the one that it replaces."""
+    return notice.of(
+        new=verbatim(shown_in_notice(new.content)), text=verbatim(shown_in_notice(old.content))
+    )
 
 
 def shown_in_notice(text: str) -> str:
