@@ -37,7 +37,7 @@ from memory.turns.footer import (
     restore_buttons,
     still_true,
 )
-from memory.write.write_path import REPLACES, shown_in_notice
+from memory.write.write_path import replacement_notice
 
 PREFIX: Final = "memory:page:"
 CHAT: Final = "chat"
@@ -189,18 +189,14 @@ async def settled(handle: MemoryHandle, value: str) -> Reply:
     if decided.replaced is None:
         return Reply(BOTH_STAY)
     left = decided.replaced
-    return Reply(_replaced(decided.true[0], left), restore_buttons((left.id,)))
+    said = unformatted(replacement_notice(decided.true[0], left))
+    return Reply(said, restore_buttons((left.id,)))
 
 
 async def restored(handle: MemoryHandle, memory_id: str) -> Reply:
     """Make a replaced memory valid again. Raises `NotFound` and `BadInput`."""
     record = await handle.contradictions.restore(memory_id)
     return Reply(paragraphs(RESTORED, _first([record])))
-
-
-def _replaced(stays: Record, left: Record) -> Text:
-    new, old = (verbatim(shown_in_notice(one.content)) for one in (stays, left))
-    return unformatted(REPLACES.of(new=new, text=old))
 
 
 async def decide(handle: MemoryHandle, caller: Caller, value: str) -> Reply:

@@ -34,7 +34,7 @@ from memory.service.review import Proposals
 from memory.stores.conflicts import Kept
 from memory.stores.reviews import ReviewItem
 from memory.text.display import escaped, italic, one_line, unformatted
-from memory.write.write_path import REVIEW_PREFIX
+from memory.write.write_path import REVIEW_PREFIX, replacement_notice
 
 UNDO: Final = "memory:undo:"
 MAX_NAMED: Final = 3
@@ -185,7 +185,10 @@ async def _line(
     if record is None:
         return None
     command = "undo" if age < UNDO_FOR else "forget"
-    noted = NOTED_IN_GROUP.of(noted=_quoted(record.content))
+    old = await handle.read.get(record.supersedes) if record.supersedes else None
+    noted: Text = NOTED_IN_GROUP.of(noted=_quoted(record.content))
+    if old is not None:
+        noted = _escaped(replacement_notice(record, old))
     return joined((noted, verbatim(f"`/{command} {short_id(what)}`")), " · ")
 
 

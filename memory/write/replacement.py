@@ -4,10 +4,13 @@ meaning."""
 from collections.abc import Sequence
 from typing import Final
 
+import structlog
 from msgspec import Struct
 
+from db.errors import StoreUnavailable
+from gateway.errors import MemoryUnavailable
 from gateway.immutable import replace
-from memory.model.record import Embedding, Record, Scope
+from memory.model.record import Draft, Embedding, InputKind, Record, Scope, Tier
 from memory.model.scope import AccessScope, alone
 from memory.ports.memories import Duplicate, Filter, MemoryStore
 from memory.ports.recall import Embedder
@@ -15,6 +18,8 @@ from memory.stores.search import RecallStore
 from memory.text.comparable import Statement
 from memory.text.similarity import VECTOR_THRESHOLD, Meaning, same_meaning
 from memory.write.contradiction import Relation, judged
+
+log = structlog.get_logger(__name__)
 
 
 class Compared(Struct, frozen=True):
@@ -44,6 +49,32 @@ def compared(text: str, current: Sequence[Record], named: Record | None = None) 
         elif relation is not Relation.BESIDE:
             contradicts.append(record)
     return Compared(replaces, contradicts=tuple(contradicts))
+
+
+CANDIDATES: Final = 10
+"""Memories that are compared with a person's statement."""
+
+
+async def with_candidates(
+    memories: MemoryStore, access: AccessScope, text: str, named: Record | None = None
+) -> Compared:
+    """Compare a statement with the person's memories that share its words. With none if they
+    cannot be read: nothing is replaced then."""
+    filters = Filter(text=text, own_only=True, tiers=(Tier.SEMANTIC,), limit=CANDIDATES)
+    try:
+        matches = await memories.find(access, filters)
+    except (StoreUnavailable, MemoryUnavailable) as error:
+        log.warning("memories_not_compared", error=str(error))
+        return Compared()
+    return compared(text, [match.record for match in matches], named)
+
+
+def crosses(access: AccessScope, draft: Draft, named: Record, kind: InputKind) -> bool:
+    """True if a draft has another scope, project or tier than the memory that it names, so that
+    both stay. A person may change the tier of their own memory."""
+    project = access.project if draft.scope is Scope.PROJECT else ""
+    other_tier = kind is not InputKind.EXPLICIT and draft.kind.tier is not named.tier
+    return (draft.scope, project) != (named.scope, named.project) or other_tier
 
 
 LOOKED_AT: Final = 20

@@ -34,14 +34,14 @@ from memory.model.record import (
     derive_trust,
 )
 from memory.model.scope import NO_PROJECT, AccessScope, RequestScope, may_change
-from memory.ports.memories import Duplicate, Filter, Insertion, MemoryStore
+from memory.ports.memories import Duplicate, Insertion, MemoryStore
 from memory.stores.audit import Audit
 from memory.stores.conflicts import ConflictStore
 from memory.stores.reviews import ReviewItem, ReviewStore
 from memory.write.contradiction import Relation, verdict
 from memory.write.imports import ImportedHistory, import_state, is_proven, with_imported_history
 from memory.write.prepare import DraftRefusal, Prepared, WriteRules, new_record, prepare
-from memory.write.replacement import Compared, MeaningCheck, compared
+from memory.write.replacement import Compared, MeaningCheck, crosses, with_candidates
 from memory.write.turns import EpisodicWriter, note_findings, note_kept_secrets
 from memory.write.validate import validate
 from safety.secret_detection.detect import redact_secrets
@@ -73,8 +73,6 @@ REPLACES: Final = text("I now remember “{new}”. It replaces “{text}”.")
 MAY_REPLACE: Final = text("It may replace a memory.")
 MAY_REPLACE_THIS: Final = text("It may replace “{text}”.")
 WOULD_REPLACE: Final = text("It would replace “{text}”.")
-CANDIDATES: Final = 10
-"""Memories that are compared with a person's statement."""
 MAX_IN_NOTICE: Final = 120
 
 MayReplace: TypeAlias = Callable[[], Awaitable[bool]]
@@ -226,11 +224,10 @@ class WritePath(Struct, frozen=True):
         notice: Sentence,
     ) -> WriteResult:
         """Store the record, with a notice that quotes it and the old memory."""
-        new, replaced = shown_in_notice(record.content), shown_in_notice(old.content)
-        shown = notice.of(new=verbatim(new), text=verbatim(replaced))
+        shown = replacement_notice(record, old, notice)
         notices = (*prepared.notices, shown)
         stored = await self._store(request, access, record, result, notices)
-        replaced_id = old.id if stored.outcome is Outcome.STORED else ""
+        replaced_id = record.supersedes if stored.outcome is Outcome.STORED else ""
         return replace(stored, replacement_notice=shown, replaced_id=replaced_id)
 
     async def _keep_both(
@@ -295,7 +292,7 @@ class WritePath(Struct, frozen=True):
             named = await self.memories.get(access, draft.supersedes)
             if named is None or not named.current or named.role or not may_change(access, named):
                 return WriteResult(Outcome.REFUSED, "missing", NOT_THERE)
-            if _crosses(access, draft, named, kind):
+            if crosses(access, draft, named, kind):
                 return Compared()
             if kind is not InputKind.OWN_WORDS or named.scope is not Scope.USER:
                 said = verdict(prepared.content, named.content, named=True).relation
@@ -304,20 +301,7 @@ class WritePath(Struct, frozen=True):
         own = kind in (InputKind.OWN_WORDS, InputKind.EXPLICIT) and draft.scope is Scope.USER
         if not own or draft.kind.tier is not Tier.SEMANTIC or prepared.injections:
             return Compared()
-        return await self._with_candidates(access, prepared.content, named)
-
-    async def _with_candidates(
-        self, access: AccessScope, text: str, named: Record | None = None
-    ) -> Compared:
-        """Compare a statement with the person's memories that share its words. With none if they
-        cannot be read: nothing is replaced then."""
-        filters = Filter(text=text, own_only=True, tiers=(Tier.SEMANTIC,), limit=CANDIDATES)
-        try:
-            matches = await self.memories.find(access, filters)
-        except (StoreUnavailable, MemoryUnavailable) as error:
-            log.warning("memories_not_compared", error=str(error))
-            return Compared()
-        return compared(text, [match.record for match in matches], named)
+        return await with_candidates(self.memories, access, prepared.content, named)
 
     async def approve(
         self,
@@ -336,7 +320,9 @@ class WritePath(Struct, frozen=True):
         record = replace(pending.record, confirmed=True, provenance=saved, evidence=evidence)
         record = replace(record, supersedes="") if keep_both else record
         own = record.scope is Scope.USER and record.tier is Tier.SEMANTIC and not keep_both
-        change = await self._with_candidates(access, record.content) if own else Compared()
+        change = Compared()
+        if own:
+            change = await with_candidates(self.memories, access, record.content)
         stored = await self._store(request, access, record, None, ())
         left = [one for one in change.contradicts if one.id not in (record.id, record.supersedes)]
         await self._note(access, stored, Compared(contradicts=tuple(left)))
@@ -530,14 +516,6 @@ def naming(reason: Text, old: str) -> Text:
     return joined((reason, WOULD_REPLACE.of(text=shown)), " ")
 
 
-def _crosses(access: AccessScope, draft: Draft, named: Record, kind: InputKind) -> bool:
-    """True if a draft has another scope, project or tier than the memory that it names, so that
-    both stay. A person may change the tier of their own memory."""
-    project = access.project if draft.scope is Scope.PROJECT else ""
-    other_tier = kind is not InputKind.EXPLICIT and draft.kind.tier is not named.tier
-    return (draft.scope, project) != (named.scope, named.project) or other_tier
-
-
 def _with_evidence(record: Record, result: ValidationResult) -> Record:
     """Return the record with the evidence of the decision, and the fields that its author gave."""
     fields = {**record.evidence.fields, **result.evidence.fields}
@@ -580,6 +558,13 @@ def _not_stored(
     else:
         reason, code, outcome = NOT_THERE, "missing", Outcome.REFUSED
     return WriteResult(outcome, code, reason, record.content, validation=result)
+
+
+def replacement_notice(new: Record, old: Record, notice: Sentence = REPLACES) -> Text:
+    """Return the sentence that quotes a memory and the one that it replaces."""
+    return notice.of(
+        new=verbatim(shown_in_notice(new.content)), text=verbatim(shown_in_notice(old.content))
+    )
 
 
 def shown_in_notice(text: str) -> str:

@@ -34,6 +34,7 @@ _KNOWN: Final = (
     *(text("cross agent read"), text("handoff"), text("memory bulk delete")),
     *(text("memory delete"), text("memory erase"), text("memory export"), text("memory import")),
     *(text("memory read"), text("memory review"), text("memory ttl cleanup")),
+    *(text("memory conflict"), text("memory restore")),
     *(text("memory write"), text("people link"), text("permission denied")),
     *(text("poisoning attempt blocked"), text("pool operation"), text("room binding")),
     *(text("secret kept"), text("secret redacted"), text("secret refused")),

@@ -231,3 +231,23 @@ async def test_in_a_group_the_answer_to_a_command_quotes_no_older_memory(lab: La
     await here.command("remember", "I prefer tabs over spaces")
     assert (await here.command("remember", SPACES[14:])).text == "I will remember that."
     assert "I prefer spaces now, not tabs" in (await ada.say("hello")).text
+
+
+async def test_the_person_says_which_of_two_memories_is_true_and_restores_the_other(
+    lab: Lab,
+) -> None:
+    old, new = "My name is Jon", "My name is John"
+    ada = direct(lab)
+    for text in (old, new):
+        await ada.command("remember", text)
+    asked = await ada.say("what can you do?")
+    assert f"Is this still true? “{old}” You also said: “{new}”" in asked.text
+    labels = ["Only the new one", "Only the old one", "Both are true"]
+    assert [button.label for button in asked.buttons] == labels
+    settled = await ada.press(asked, labels[0])
+    assert f"It replaces “{old}”" in settled.text
+    assert await current(lab) == [new]
+    await ada.press(settled, "Restore")
+    assert sorted(await current(lab)) == [new, old]
+    again = await ada.say("what else can you do?")
+    assert "still true" not in again.text

@@ -51,7 +51,9 @@ async def test_what_is_not_true_is_replaced(
         assert await ada.contradictions.marks() == {}
         with pytest.raises(NotFound):
             await ada.contradictions.settle(one, other, true)
-        assert "memory_conflict" in rig.noted.actions()
+        (entry,) = [one for one in rig.noted.entries if one.action == "memory_conflict"]
+        kept_one = {1: "older" if kept == [OLD] else "newer", 2: "both"}[len(kept)]
+        assert dict(entry.details) == {"decision": kept_one, "older": ids[0], "newer": ids[1]}
 
 
 async def test_a_restored_memory_stands_beside_its_successor_and_is_asked_about() -> None:
@@ -66,7 +68,8 @@ async def test_a_restored_memory_stands_beside_its_successor_and_is_asked_about(
         assert (restored.id, restored.current) == (old, True)
         assert len(await texts(ada)) == 2
         assert await ada.contradictions.marks() == {old: (new,), new: (old,)}
-        assert "memory_restore" in rig.noted.actions()
+        entry = next(one for one in rig.noted.entries if one.action == "memory_restore")
+        assert dict(entry.details) == {"ids": old, "beside": new}
         with pytest.raises(NotFound):
             await ada.write.undo_replacement(new)
         assert len(await texts(ada)) == 2

@@ -14,6 +14,7 @@ from gateway.people import Role
 from gateway.ports.memory import ShownFooter
 from gateway.text import ENGLISH
 from memory.model.outcome import Outcome
+from memory.model.record import Draft, Kind
 from memory.ports.memories import Filter
 from memory.service.people import MAX_WAITING_NOTICES
 from memory.turns.footer import UNDO
@@ -135,6 +136,23 @@ async def test_undo_restores_exactly_the_replaced_memories() -> None:
         assert "Noted:" not in reply.note
         assert f"- {TABS}" in await undo(rig)
         assert await current(rig) == [TABS]
+
+
+async def test_a_waiting_note_names_what_was_replaced_while_that_is_stored() -> None:
+    new = "I prefer spaces now, not tabs"
+    here = replace(DIRECT, platform=ROOM.platform, account=ROOM.account)
+    for deleted in (False, True):
+        async with memory_rig() as rig:
+            old = await (await rig.handle(at=ROOM)).write.remember(Draft(TABS, Kind.PREFERENCE))
+            assert (await after(rig, new, at=ROOM, alone=False)).note == ""
+            handle = await rig.handle(at=here)
+            if deleted:
+                assert await handle.erasure.delete([old.memory_id])
+            note = (await after(rig, at=here)).note
+            assert (f"It replaces “{TABS}”" in note) == (not deleted)
+            assert ("Noted in a group" in note) == deleted
+            assert new in note
+            assert "/undo" in note
 
 
 async def test_a_confirmed_memory_is_not_undone() -> None:

@@ -52,6 +52,7 @@ async def test_automatic_replacements_count_and_the_next_one_keeps_both(rig: Rig
     assert "at most 5 memories" in str(answer["notices"])
     assert "at most 5 memories" in note
     texts = await stored_texts(rig)
+    assert len(await (await rig.handle()).contradictions.marks()) == 2
     assert f"My {last} is green now, not red." in texts
     assert f"My {last} is red." in texts
 
