@@ -155,8 +155,10 @@ async def test_a_search_for_the_rarest_words_leaves_out_common_ones(
     for number in range(4):
         await store(memories, record(f"the garden has tree number{number}"))
     await store(memories, record("a lighthouse stands in the garden"))
-    sought = {"text": "the lighthouse garden", "own_only": True}
-    found = [await texts(memories, **sought, rare=rare) for rare in (False, True)]
+    found = [
+        await texts(memories, text="the lighthouse garden", own_only=True, rare=rare)
+        for rare in (False, True)
+    ]
     assert {one[0] for one in found} == {"a lighthouse stands in the garden"}
     if engine.engine == "sqlite":  # the other one always limits how many it weighs
         assert [len(one) for one in found] == [5, 1]
