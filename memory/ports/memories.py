@@ -64,6 +64,8 @@ class Filter(Struct, frozen=True):
     """The sources that match."""
     trusts: tuple[Trust, ...] = ()
     """The degrees of trust that match."""
+    rare: bool = False
+    """True to look for the rarest words of the text only, where the others are in many memories."""
 
 
 class Match(Struct, frozen=True):

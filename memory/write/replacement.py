@@ -60,7 +60,7 @@ async def with_candidates(
 ) -> Compared:
     """Compare a statement with the person's memories that share its words. With none if they
     cannot be read: nothing is replaced then."""
-    filters = Filter(text=text, own_only=True, tiers=(Tier.SEMANTIC,), limit=CANDIDATES)
+    filters = Filter(text=text, own_only=True, tiers=(Tier.SEMANTIC,), limit=CANDIDATES, rare=True)
     try:
         matches = await memories.find(access, filters)
     except (StoreUnavailable, MemoryUnavailable) as error:

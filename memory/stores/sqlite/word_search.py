@@ -87,7 +87,7 @@ class SqliteWords:
 
 def _fitting(access: AccessScope, filters: Filter, now: int) -> Work[Hits]:
     terms = query_terms(storable(filters.text), unfinished=filters.unfinished)
-    hits, _ = yield from _having(access, terms)
+    hits, _ = yield from _having(access, terms, MAX_CANDIDATES if filters.rare else 0)
     values = values_of(access, filters, now)
     after: int | None = None
     if filters.after_id:

@@ -15,6 +15,7 @@ from memory.model.record import (
 from memory.ports.memories import Filter, MemoryStore
 from tests.memory.stores.records import AT, access, operator, record, store, texts
 from tests.support.clock import FakeClock
+from tests.support.databases import Engine
 
 DAY = timedelta(days=1)
 
@@ -145,3 +146,19 @@ async def test_memories_shown_in_a_session_are_checked_again(
     assert await memories.visible(access(), answers) == {stays.id, over.id, expired.id}
     await clock.advance(2 * DAY.total_seconds())
     assert await memories.visible(access(), answers) == {stays.id}
+
+
+async def test_a_search_for_the_rarest_words_leaves_out_common_ones(
+    memories: MemoryStore, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory.stores.sqlite.word_search.MAX_CANDIDATES", 2)
+    for number in range(4):
+        await store(memories, record(f"the garden has tree number{number}"))
+    await store(memories, record("a lighthouse stands in the garden"))
+    found = [
+        await texts(memories, text="the lighthouse garden", own_only=True, rare=rare)
+        for rare in (False, True)
+    ]
+    assert {one[0] for one in found} == {"a lighthouse stands in the garden"}
+    if engine.engine == "sqlite":  # the other one always limits how many it weighs
+        assert [len(one) for one in found] == [5, 1]
