@@ -32,7 +32,7 @@ class Contradiction(Struct, frozen=True):
 
 
 class Decided(Struct, frozen=True):
-    """What a person said about two memories: those that are true, and the one that is not."""
+    """The answer of a person about two memories: those that are true, and the one that is not."""
 
     true: tuple[Record, ...]
     replaced: Record | None = None

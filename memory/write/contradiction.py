@@ -51,7 +51,7 @@ MAX_VALUE: Final = 8
 
 
 class Relation(StrEnum):
-    """What a new statement does to an older one."""
+    """The effect of a new statement on an older one."""
 
     REPLACES = "replaces"
     MAY_CONTRADICT = "may_contradict"
@@ -76,7 +76,7 @@ class Reason(StrEnum):
     ADDS = "adds"
     """It says that the old statement holds as well."""
     UNRELATED = "unrelated"
-    """Nothing speaks for a contradiction."""
+    """No rule speaks for a contradiction."""
 
 
 class Verdict(Struct, frozen=True):

@@ -360,7 +360,7 @@ def main() -> None:
         mine = [pair for pair in pairs() if pair.kind == kind]
         good = [pair for pair in mine if verdict(pair.new, pair.old).relation in right]
         aside, held = sum(one.held_back for one in mine), sum(one.held_back for one in good)
-        print(f"{kind:34}{len(good):3} of {len(mine)}, kept aside {held:2} of {aside}")  # noqa: T201
+        print(f"{kind:34}{len(good):3} of {len(mine)}, kept aside {held:2} of {aside}")  # noqa: T201 - the table
 
 
 if __name__ == "__main__":
