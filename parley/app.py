@@ -142,6 +142,18 @@ class App:
         self._at_end(self.storage.stop, self.security.stop, self._save_calibrations)
 
         self._build_observation(record, left)
+        self._build_model(settings)
+        self.local = local_listener(
+            settings, self.health, self.security, self.readiness, self.policies
+        )
+        self.webhooks = webhook_listener(settings, self.guard, self.security)
+        self.models = recall_models(settings)
+        self._at_end(self.local.stop, self.webhooks.stop, self.models.close)
+
+        self._connect(extensions or ExtensionRegistry())
+
+    def _build_model(self, settings: Settings) -> None:
+        """Build the model's provider, what finds its context windows, and its tools."""
         self.windows = windows_of(settings)
         self._window_search = window_search(settings, self.windows)
         self.model_health = ModelHealth(self._clock)
@@ -149,21 +161,7 @@ class App:
             settings, self._clock, self.policies, self.windows, self.model_health
         )
         self._toolbox = toolbox_of(settings, self._clock)
-        self.local = local_listener(
-            settings, self.health, self.security, self.readiness, self.policies
-        )
-        self.webhooks = webhook_listener(settings, self.guard, self.security)
-        self.models = recall_models(settings)
-        self._at_end(
-            self._window_search.stop,
-            self._provider.close,
-            self._toolbox.close,
-            self.local.stop,
-            self.webhooks.stop,
-            self.models.close,
-        )
-
-        self._connect(extensions or ExtensionRegistry())
+        self._at_end(self._window_search.stop, self._provider.close, self._toolbox.close)
 
     def _build_observation(self, record: WorkRecord | None, left: Sequence[Crash]) -> None:
         """Build what observes the work: tracing, health, recent activity, and the quarantine of

@@ -83,7 +83,7 @@ async def test_every_end_of_an_answer_is_in_the_language_of_its_reader(
     async with open_lab_with_model(variant, tmp_path, {"languages": languages}) as (lab, model):
         ada = in_their_app(lab)
         for end, answer in ends.items():
-            model.reply = lambda _, answer=answer: answer  # type: ignore[misc]
+            model.reply = lambda _, answer=answer: answer  # type: ignore[misc]  # binds this answer
             shown = await ada.say(f"what is a whale? {end}")
             assert "⟦" in shown.text, end
             assert not english_in(shown, words, *REFERENCE.findall(shown.text)), (end, shown.text)
