@@ -294,17 +294,20 @@ class GuardedBackend:
         if self.paused and not always:
             self._count("memory_backend", f"{name}_paused")
             raise problem
+        failures = self._failures
         try:
             await self.start()
             result = await self._limited(call, seconds)
         except Exception as error:
-            self._failed(name, error)
+            self._failed(name, error, failures)
             raise problem from error
         self._failures, self._paused_until = 0, 0.0
         return result
 
-    def _failed(self, name: str, error: Exception) -> None:
-        self._failures += 1
+    def _failed(self, name: str, error: Exception, before: int) -> None:
+        """Note a failure. `before` is the number of failures when the call began: calls that wait
+        at the same time fail together, and count once."""
+        self._failures = min(self._failures, before) + 1
         ended = "slow" if isinstance(error, TimeoutError) else "failed"
         self._count("memory_backend", f"{name}_{ended}")
         # The error's text may quote people, so only its type is logged.

@@ -177,6 +177,20 @@ async def test_only_failures_in_a_row_count() -> None:
     assert not backend.paused
 
 
+async def test_calls_that_fail_together_count_as_one_failure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(guard, "READ_SECONDS", 0.02)
+    stubborn = Stubborn()
+    backend = guarded(stubborn)
+    calls = (listed(backend) for _ in range(FAILURES + 3))
+    ended = await asyncio.gather(*calls, return_exceptions=True)
+    stubborn.released.set()
+    await asyncio.sleep(0)
+    assert all(isinstance(one, MemoryUnavailable) for one in ended)
+    assert not backend.paused
+
+
 async def test_a_paused_backend_is_still_asked_to_delete_and_erase() -> None:
     clock, scripted = FakeClock(), Scripted(RuntimeError())
     backend = guarded(scripted, clock)
