@@ -10,7 +10,7 @@ from parley.config import Settings
 from parley.config.agent_file import read_agent_file
 from parley.wiring.knowledge import KnowledgeIndex
 
-SPLITTING: Final = 2
+SPLITTING: Final = 3
 """The version of splitting, of the word index and of the names of secrets. A larger number splits
 everything again."""
 

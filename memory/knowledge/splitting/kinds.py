@@ -121,6 +121,16 @@ _INCIDENT_FOLDERS: Final = frozenset(
 _DECISION_NAME: Final = re.compile(r"adr[-_ ]?+\d++", re.IGNORECASE)
 _INCIDENT_NAME: Final = re.compile(r"post-?_?mortem|incident[-_]report|outage", re.IGNORECASE)
 _NO_RECORDS: Final = frozenset({"readme", "index", "_index"})
+_TEMPLATE_NAMES: Final = frozenset(
+    """
+    template templates adr adrs madr dr rfc record decision decisions architecture architectural
+    nnnn xxxx nnn xxx yyyymmdd bare minimal short long full simple title name example incident
+    report postmortem post mortem rca
+    """.split()  # noqa: SIM905 - reads better
+)
+_PLACEHOLDER: Final = re.compile(
+    r"[{<\[](?!\w+\]\()|\b(?:nnnn?|xxxx?|title|template)\b", re.IGNORECASE
+)
 _INCIDENT_HEADINGS: Final = (
     "root cause", "timeline", "impact", "resolution", "lessons learned", "what went well",
     "what went wrong", "action items", "contributing factors", "detection", "remediation",
@@ -162,7 +172,7 @@ def kind_of(path: str, language: str, headings: Sequence[DocumentHeading]) -> Fi
     if language not in DOCUMENTS:
         return FileKind.CODE
     *folders, name = path.lower().split("/")
-    if name.partition(".")[0] in _NO_RECORDS or "template" in name:
+    if name.partition(".")[0] in _NO_RECORDS or _is_template(folders, name, headings):
         return FileKind.DOCUMENT
     if _DECISION_NAME.match(name) or not _DECISION_FOLDERS.isdisjoint(folders):
         return FileKind.DECISION
@@ -175,6 +185,18 @@ def kind_of(path: str, language: str, headings: Sequence[DocumentHeading]) -> Fi
         return FileKind.DECISION
     told = sum(any(name in text for text in called) for name in _INCIDENT_HEADINGS)
     return FileKind.INCIDENT if told >= ENOUGH else FileKind.DOCUMENT
+
+
+def _is_template(folders: Sequence[str], name: str, headings: Sequence[DocumentHeading]) -> bool:
+    """True for the form of a record, such as `adr-template-minimal.md`; not for a record about
+    templates, such as `0053-template-strategy.md`."""
+    if not {"template", "templates"}.isdisjoint(folders):
+        return True
+    stem = name.partition(".")[0]
+    words = set(re.split(r"[-_ \d]+", stem)) - {""}
+    if words.isdisjoint({"template", "templates"}):
+        return False
+    return words <= _TEMPLATE_NAMES or any(map(_PLACEHOLDER.search, (h.text for h in headings[:1])))
 
 
 def services_of(
