@@ -55,7 +55,7 @@ class FileText(Struct, frozen=True):
     redacted: int = 0
     """Secrets that were replaced."""
     guessed: bool = False
-    """The encoding is not UTF-8 and not declared; Latin-1 is taken."""
+    """The encoding is not declared, and not everything is UTF-8."""
 
 
 def text_of(content: bytes, *, skip_binary: bool = True) -> FileText | SkipReason:
@@ -89,7 +89,20 @@ def _decoded(content: bytes, skip_binary: bool) -> tuple[str | SkipReason, bool]
         controls = len(content) - len(content.translate(None, _CONTROL))
         if skip_binary and controls > BINARY_SAMPLE * len(content):
             return SkipReason.BINARY, False
-        return content.decode("latin-1"), True
+        return _guessed(content), True
+
+
+def _guessed(content: bytes) -> str:
+    """Text in no declared encoding: UTF-8 with damaged characters where most of its characters
+    outside of ASCII are UTF-8, else Windows-1252, or Latin-1 where that has no such character."""
+    text = content.decode("utf-8", "replace")
+    damaged = text.count("\ufffd")
+    if damaged <= sum(1 for sign in text if sign > "\x7f") - damaged:
+        return text
+    try:
+        return content.decode("cp1252")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
 
 
 def _without_secrets(text: str, guessed: bool) -> FileText | SkipReason:

@@ -18,6 +18,11 @@ KEY = "AKIA" + "Q3EGRLTWNZXB7YJM"
         ("gr\u00fc\u00df".encode("utf-16"), "gr\u00fc\u00df", False),
         (b"\xfe\xff" + "gr\u00fc\u00df".encode("utf-16-be"), "gr\u00fc\u00df", False),
         ("gr\u00fc\u00df".encode("latin-1"), "gr\u00fc\u00df", True),
+        (b"\x93quoted\x94 \x96 gr\xfc\xdf", "\u201cquoted\u201d \u2013 gr\u00fc\u00df", True),
+        (b"\x81 gr\xfc\xdf", "\x81 gr\u00fc\u00df", True),
+        ("gr\u00fc\u00df".encode() + b"\xff", "gr\u00fc\u00df\ufffd", True),
+        ("\u00e9\xe0".encode() + b" \xc3 \xa0 ok", "\u00e9\u00e0 \ufffd \ufffd ok", True),
+        ("\u6771\u4eac\u90fd".encode()[:-1] + b" end", "\u6771\u4eac\ufffd end", True),
     ],
 )
 def test_encodings_are_recognised(content: bytes, text: str, guessed: bool) -> None:
