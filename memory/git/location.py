@@ -39,6 +39,14 @@ class RepositoryLocation(Struct, frozen=True):
         return self.folder == self.git_dir
 
     @property
+    def main_folder(self) -> Path:
+        """The folder of the repository itself: that of a linked work tree may go at any time."""
+        if self.git_dir == self.common_dir:
+            return self.folder
+        main = self.common_dir.parent
+        return main if self.common_dir.name == ".git" else self.common_dir
+
+    @property
     def objects(self) -> Path:
         """The folder of the object database."""
         return self.common_dir / "objects"

@@ -1,6 +1,7 @@
 """Understanding a question about repositories: its words, and what they may name."""
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -63,7 +64,7 @@ class KnowledgeQuestion(Struct, frozen=True):
 
 def understood(text: str) -> KnowledgeQuestion:
     """Read a question."""
-    text = text[:MAX_TEXT].strip()
+    text = unicodedata.normalize("NFC", text[:MAX_TEXT]).strip()
     plain = [word.lower() for word in _PLAIN.findall(text)]
     named = frozenset(LANGUAGES[word] for word in plain if word in LANGUAGES)
     rest = " ".join(word for word in text.split() if word.lower().strip("?.,!") not in LANGUAGES)
@@ -112,6 +113,8 @@ def _paths(text: str) -> Iterator[str]:
         name = path.rpartition("/")[2]
         if ("." in name[1:] and language_of(name)) or ("/" in path and _slashes(path.split("/"))):
             yield path
+            if not path.isascii():
+                yield unicodedata.normalize("NFD", path)  # as git has names that macOS wrote
 
 
 def _slashes(parts: Sequence[str]) -> bool:

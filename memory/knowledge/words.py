@@ -7,6 +7,7 @@ lose their English endings. Texts in scripts other than Latin are split as memor
 """
 
 import re
+import unicodedata
 from collections import Counter
 from functools import lru_cache
 from typing import Final
@@ -62,7 +63,7 @@ def count_in(text: str, word: str) -> int:
 
 def words_of(text: str) -> list[str]:
     """The words that a text is filed under, in their order."""
-    return [word for run in _RUN.findall(text[:MAX_TEXT]) for word in _run_words(run)]
+    return [word for run in _runs(text) for word in _run_words(run)]
 
 
 def telling_words(text: str) -> tuple[str, ...]:
@@ -75,7 +76,7 @@ def telling_words(text: str) -> tuple[str, ...]:
 
 def parts_of(text: str) -> list[list[str]]:
     """The parts of each identifier or word of a text, without endings."""
-    return [_parts(run) for run in _RUN.findall(text[:MAX_TEXT])]
+    return [_parts(run) for run in _runs(text)]
 
 
 def whole_word(name: str) -> str:
@@ -88,6 +89,12 @@ def whole_word(name: str) -> str:
 def last_name(symbol: str) -> str:
     """The last name of a qualified one: "use" of "Router.use"."""
     return symbol.rpartition(".")[2]
+
+
+def _runs(text: str) -> list[str]:
+    """The identifiers and words of a text. Decomposed letters, which macOS writes, are joined."""
+    some = text[:MAX_TEXT]
+    return _RUN.findall(some if some.isascii() else unicodedata.normalize("NFC", some))
 
 
 def _parts(run: str) -> list[str]:

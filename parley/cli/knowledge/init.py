@@ -1,5 +1,6 @@
 """`parley knowledge init REPO` and `parley knowledge forget REPO`."""
 
+import asyncio
 import uuid
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +11,7 @@ from gateway.errors import UsageError
 from gateway.immutable import replace
 from gateway.people import DEFAULT_TENANT
 from gateway.ports.clock import SystemClock
+from memory.git.location import locate
 from memory.git.refs import is_branch
 from memory.git.repository import GitRepository, opened_repository
 from memory.knowledge.bindings import check_channel, check_project
@@ -76,7 +78,11 @@ def init(
     folder = Path(repo).expanduser()
 
     async def job(index: KnowledgeIndex) -> int:
-        async with opened_repository(folder) as git:
+        location = await asyncio.to_thread(locate, folder)
+        main = location.main_folder
+        if main != location.folder:
+            print_text(f"{location.folder} is a linked work tree; its repository is {main}.\n")
+        async with opened_repository(main) as git:
             repository = await _registered(index, git, tenant, changes)
         print_text(f"{described(repository)}\n")
         return 0 if later else await ingest_all(settings, index, [repository])
@@ -110,7 +116,8 @@ async def _registered(
     store = index.stores.repositories
     known = [one for one in await store.in_folder(str(location.common_dir)) if one.tenant == tenant]
     if known:
-        repository = replace(known[0], remote=remote, **changes)  # type: ignore[arg-type]
+        old = replace(known[0], remote=remote, folder=str(location.folder))
+        repository = replace(old, **changes)  # type: ignore[arg-type]
         done = await store.change(_checked(repository))
     else:
         repository = replace(_new(git, tenant, remote), **changes)  # type: ignore[arg-type]

@@ -1,5 +1,7 @@
 """Identifiers are filed by their parts and as a whole, however they are written."""
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,6 +26,9 @@ def test_an_identifier_has_the_same_words_in_every_style(written: str) -> None:
         ("src/app/main.py", ["src", "app", "main", "py"]),
         ("$scope", ["scope"]),
         ("größe", ["gross"]),
+        (unicodedata.normalize("NFD", "größe"), ["gross"]),
+        (unicodedata.normalize("NFD", "ドキュメント"), words_of("ドキュメント")),
+        (unicodedata.normalize("NFD", "배포"), words_of("배포")),
         ("部署", ["部署", "署"]),
         ("__", []),
     ],

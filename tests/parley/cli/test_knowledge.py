@@ -95,6 +95,24 @@ async def test_the_repository_of_the_current_folder_is_meant_without_an_argument
     assert "other: main" in everything.out
 
 
+@pytest.mark.parametrize("bare", [False, True])
+async def test_a_linked_work_tree_registers_its_repository(shop: Shop, bare: bool) -> None:
+    shop.git.commit({"a.md": "a"})
+    tree, main = shop.folder / "tree", shop.git.folder
+    if bare:
+        main = shop.folder / "shop.git"
+        shop.git.git("clone", "-q", "--bare", str(shop.git.folder), str(main))
+        shop.git.git("--git-dir", str(main), "worktree", "add", "-q", "-b", "feature", str(tree))
+    else:
+        shop.git.git("worktree", "add", "-q", "-b", "feature", str(tree))
+    ended = await shop.knowledge("init", "tree")
+    assert ended.status == 0, ended.err
+    assert f"its repository is {main}" in ended.out
+    shutil.rmtree(tree)
+    status = await shop.as_json("status", "shop")
+    assert [(one["branch"], one["state"]) for one in status["branches"]] == [("main", "fresh")]
+
+
 async def test_init_again_changes_only_what_is_given(shop: Shop) -> None:
     shop.git.commit({"a.md": "a"})
     await shop.knowledge("init", "shop", "--project", "slack:main:T1", "--room", "slack:main:T1:C1")

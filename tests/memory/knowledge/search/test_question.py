@@ -1,5 +1,7 @@
 """A question is read for its words, names, paths and purpose."""
 
+import unicodedata
+
 import pytest
 
 from memory.knowledge.question import understood
@@ -67,3 +69,10 @@ def test_a_question_is_bounded() -> None:
     question = understood("JsonArray " * 5_000 + " ".join(f"word{n}" for n in range(500)))
     assert len(question.words) <= 32
     assert len(question.names) <= 16
+
+
+def test_a_path_is_asked_for_in_both_forms_that_git_may_have() -> None:
+    composed = "docs/K\u00fcche/Pl\u00e4ne.md"
+    decomposed = unicodedata.normalize("NFD", composed)
+    assert understood(f"What does {composed} say?").paths == (composed, decomposed)
+    assert understood(f"What does {decomposed} say?").paths == (composed, decomposed)
