@@ -20,8 +20,8 @@ from memory.agents.schema import (
     SQLITE_SHARES,
 )
 from memory.agents.schema import TABLES as AGENTS
-from memory.stores import api_tokens, conflicts
-from memory.stores.partitions import ROOM_BEGINS
+from memory.stores import api_tokens, conflicts, refiling
+from memory.stores.partitions import PARTITIONED, ROOM_BEGINS
 
 RECORDS: Final = (
     f"""CREATE TABLE memories (
@@ -60,10 +60,6 @@ RECORDS: Final = (
     ) {BY_KEY}""",
     "CREATE INDEX memory_origins_memory ON memory_origins (memory)",
 )
-PARTITIONED: Final = """(
-        SELECT group_concat(part.value || replace({row}.words, ' ', ' ' || part.value), ' ')
-        FROM json_each('["' || replace({row}.partitions, ' ', '","') || '"]') part
-    )"""
 ADDED: Final = f"""
         INSERT INTO memories_text (rowid, terms) VALUES (new.seq, {PARTITIONED.format(row="new")});
         INSERT INTO memory_partitions
@@ -254,5 +250,6 @@ SCHEMA: Final = Schema(
         api_tokens.LATER,
         api_tokens.OF_AGENTS,
         conflicts.TABLES,
+        (refiling.TABLE, *refiling.AGAIN),
     ),
 )

@@ -154,29 +154,30 @@ INVITATIONS: Final = (
 TABLES: Final = (*AGENTS, *HANDOFFS, *EVENTS)
 
 
-def _names(row: str) -> str:
+def names_of_share(row: str) -> str:
+    """The names of the audiences of a share in SQLite, as a table `name`."""
     return f"""json_each('["' || replace({row}.audiences, ' ', '","') || '"]') name"""
 
 
 def _terms(row: str) -> str:
     return f"""(
         SELECT group_concat(name.value || replace(m.words, ' ', ' ' || name.value), ' ')
-        FROM {_names(row)}
+        FROM {names_of_share(row)}
     ) FROM memories m WHERE m.seq = {row}.number"""
 
 
 READERS_ADDED: Final = f"""
-        INSERT INTO pool_readers SELECT name.value, new.seq FROM {_names("new")};
+        INSERT INTO pool_readers SELECT name.value, new.seq FROM {names_of_share("new")};
 """
 READERS_REMOVED: Final = f"""
         DELETE FROM pool_readers
-            WHERE share = old.seq AND name IN (SELECT name.value FROM {_names("old")});
+            WHERE share = old.seq AND name IN (SELECT name.value FROM {names_of_share("old")});
 """
 ADDED: Final = f"""
         INSERT INTO shares_text (rowid, terms) SELECT new.seq, {_terms("new")};
         INSERT INTO share_vectors (name, model, share, vector)
             SELECT name.value, v.model, new.seq, v.number
-            FROM memory_vectors v, {_names("new")} WHERE v.memory = new.number;
+            FROM memory_vectors v, {names_of_share("new")} WHERE v.memory = new.number;
 """
 REMOVED: Final = f"""
         INSERT INTO shares_text (shares_text, rowid, terms)
@@ -219,7 +220,7 @@ SQLITE_SHARES: Final = (
             WHERE share IN (SELECT seq FROM pool_memories WHERE number = new.memory);
         INSERT INTO share_vectors (name, model, share, vector)
             SELECT name.value, new.model, s.seq, new.number
-            FROM pool_memories s, {_names("s")} WHERE s.number = new.memory;
+            FROM pool_memories s, {names_of_share("s")} WHERE s.number = new.memory;
     END""",
     """CREATE TRIGGER share_vectors_gone AFTER DELETE ON memory_vectors BEGIN
         DELETE FROM share_vectors WHERE vector = old.number;
@@ -251,7 +252,7 @@ POSTGRES_SHARES: Final = (
 )
 READERS_OF_SHARERS_ADDED: Final = f"""
         INSERT INTO pool_readers (name, share, member, writer)
-            SELECT name.value, new.seq, new.member, new.writer FROM {_names("new")};
+            SELECT name.value, new.seq, new.member, new.writer FROM {names_of_share("new")};
 """
 SHARERS: Final = (
     "ALTER TABLE pool_readers ADD COLUMN member bigint NOT NULL DEFAULT 0",

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from memory.knowledge.model import Chunk
 from memory.text.stop_words import STOP_WORDS
-from memory.text.terms import index_terms, stem
+from memory.text.terms import index_terms, phone_numbers, pictures, stem
 
 MAX_TEXT: Final = 20_000
 """Characters of a chunk that are searched for words."""
@@ -63,7 +63,9 @@ def count_in(text: str, word: str) -> int:
 
 def words_of(text: str) -> list[str]:
     """The words that a text is filed under, in their order."""
-    return [word for run in _runs(text) for word in _run_words(run)]
+    some = text[:MAX_TEXT]
+    words = [word for run in _runs(text) for word in _run_words(run)]
+    return [*words, *(number for _, number in phone_numbers(some)), *pictures(some)]
 
 
 def telling_words(text: str) -> tuple[str, ...]:

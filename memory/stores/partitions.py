@@ -14,6 +14,12 @@ MAX_NAMES: Final = 10_000
 """Cached names of partitions."""
 ROOM_BEGINS: Final = 39
 """The position of a room's name in `partitions_of`, from 1: the third name of 18 letters."""
+PARTITIONED: Final = """(
+        SELECT group_concat(part.value || replace({row}.words, ' ', ' ' || part.value), ' ')
+        FROM json_each('["' || replace({row}.partitions, ' ', '","') || '"]') part
+    )"""
+"""The terms of a memory in SQLite's index: each word behind each of its partitions. `row` is the
+row of the memory."""
 
 
 def partitions_of(record: Record) -> str:

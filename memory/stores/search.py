@@ -15,6 +15,7 @@ from memory.model.scope import AccessScope
 from memory.ports.memories import Filter, TextVector
 from memory.ports.recall import SearchHit
 from memory.stores.filters import VectorQuery, by_reader, visible_at
+from memory.stores.refiling import refile_some
 from memory.stores.rows import SELECTED, record_from
 from memory.stores.shared_memories import SharedWords, audiences_of_reader, merged
 from memory.stores.sqlite.vector_search import SqliteVectors
@@ -83,7 +84,7 @@ def searches_on(database: Database) -> Searches:
     """The searches of an engine. Raises TypeError for a database of another kind."""
     if database.engine == "sqlite":
         words = SqliteWords(database)
-        return Searches(words, SqliteVectors(database), words.merge)
+        return Searches(words, SqliteVectors(database), _after_refiling(database, words.merge))
     # Loaded only where it is configured: the library costs memory and start-up time.
     from db.postgres import PostgresDatabase  # noqa: PLC0415 - loaded only where it is needed
     from memory.stores.postgres.vector_search import PostgresVectors  # noqa: PLC0415 - loaded only where it is needed
@@ -92,7 +93,17 @@ def searches_on(database: Database) -> Searches:
     if not isinstance(database, PostgresDatabase):
         raise TypeError(f"no searches for {type(database).__name__}")
     vectors = PostgresVectors(database)
-    return Searches(PostgresWords(database), vectors, vectors.table.make_index)
+    maintain = _after_refiling(database, vectors.table.make_index)
+    return Searches(PostgresWords(database), vectors, maintain)
+
+
+def _after_refiling(
+    database: Database, maintain: Callable[[], Awaitable[int]]
+) -> Callable[[], Awaitable[int]]:
+    async def step() -> int:
+        return await refile_some(database) or await maintain()
+
+    return step
 
 
 def _neighbour(visible: str, sign: str, order: str) -> str:

@@ -1,15 +1,16 @@
 """Converts texts to index words, and questions to search words.
 
-Indexed and searched texts go through the same steps, in both databases. Words lose case, accents
-and endings ("Running" becomes "run"); Chinese, Japanese, Korean and Thai, which put no spaces
-between words, become pairs of neighbouring characters; words with signs inside ("v1.2.3", "ERR-42",
-"C++", an address, a hash) are indexed unchanged and by their parts. No text of people becomes query
-syntax.
+Indexed and searched texts go through the same steps, in both databases. Words lose case, accents,
+strokes and endings ("Running" becomes "run", "Łódź" "lodz"); Chinese, Japanese, Korean and Thai,
+which put no spaces between words, become pairs of neighbouring characters; words with signs inside
+("v1.2.3", "ERR-42", "C++", an address, a hash) are indexed unchanged and by their parts; a number
+of a telephone also as its digits alone; a pictograph is a word. No text of people becomes query
+syntax. `memory/stores/refiling.py` files stored memories again after a change here.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
@@ -35,9 +36,27 @@ _DENSE: Final = (
 )
 _MARKS: Final = "\u0900-\u0963\u0966-\u0dff"  # vowel signs of India's scripts belong to the word
 _WORD: Final = rf"(?:[^\W_{_DENSE}]|(?!\w)[{_MARKS}])+"  # no character is in both sets
-_PIECE: Final = re.compile(
-    rf"(?P<dense>[{_DENSE}]+)|{_WORD}(?P<signs>(?:[-_./:@+#~=]+{_WORD})+|[+#]+)?"
+_PICTURES: Final = (
+    "\u203c\u2049\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff"
+    "\U0001f000-\U0001f3fa\U0001f400-\U0001faff"
 )
+"""Pictographs: the blocks of Unicode that hold them, without the five colours of skin."""
+_FLAG: Final = "[\U0001f1e6-\U0001f1ff]{2}"
+_PICTURE: Final = re.compile(f"{_FLAG}|[{_PICTURES}]")
+_PIECE: Final = re.compile(
+    rf"(?P<dense>[{_DENSE}]+)|(?P<picture>{_FLAG}|[{_PICTURES}])"
+    rf"|{_WORD}(?P<signs>(?:[-_./:@+#~=]+{_WORD})+|[+#]+)?"
+)
+_PHONE: Final = re.compile(r"(?<![\w.])(?:\+|00)?[0-9(](?:[ ()./-]{0,3}[0-9]){6,16}(?!\w)")
+PHONE_DIGITS: Final = range(7, 16)
+"""Digits of a number of a telephone: local ones have seven, E.164 permits 15."""
+_STROKES: Final = str.maketrans(
+    {
+        "ł": "l", "ø": "o", "đ": "d", "ħ": "h", "ŧ": "t", "ı": "i", "ƀ": "b", "ɉ": "j", "ɨ": "i",
+        "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ĸ": "q", "ŋ": "n", "ƶ": "z", "ɍ": "r",
+    }
+)  # fmt: skip
+"""Letters that Unicode does not decompose, as CLDR's rules "Latin-ASCII" write them."""
 _ASCII_PIECE: Final = re.compile(r"[a-z0-9]+(?:(?:[-_./:@+#~=]+[a-z0-9]+)+|[+#]+)?")
 """The same for a folded ASCII text, in a third of the time."""
 _PART: Final = re.compile(_WORD)
@@ -76,6 +95,7 @@ def query_terms(text: str, *, unfinished: bool = False) -> tuple[Term, ...]:
     for piece in _PIECE.finditer(plain):
         last = unfinished and piece.end() >= end
         terms.update(dict.fromkeys(_terms(piece, last=last)))
+    terms.update(dict.fromkeys(Term(number) for _, number in phone_numbers(plain)))
     telling = [term for term in terms if term.prefix or term.text not in _COMMON]
     return tuple(telling or terms)[:MAX_TERMS]
 
@@ -91,15 +111,31 @@ def _end_of_words(plain: str) -> int:
 
 
 def folded(text: str) -> str:
-    """Without case and without accents: "Žofín" becomes "zofin"."""
+    """Without case, accents and strokes: "Žofín" becomes "zofin", "Łódź" "lodz"."""
     if text.isascii():
         return text.lower()
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", plain))
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", plain)).translate(_STROKES)
+
+
+def phone_numbers(plain: str) -> Iterator[tuple[int, str]]:
+    """The end and the digits of each number of a telephone that is written in groups. Those of
+    "+41 79 …" and "0041 79 …" are the same."""
+    for found in _PHONE.finditer(plain):
+        digits = "".join(filter(str.isdigit, found[0]))
+        international = digits.removeprefix("00")
+        if len(international) in PHONE_DIGITS and international != found[0].lstrip("+"):
+            yield found.end(), international
+
+
+def pictures(text: str) -> Iterable[str]:
+    """The pictographs and flags of a text."""
+    return () if text.isascii() else (found[0] for found in _PICTURE.finditer(text))
 
 
 def _words(plain: str) -> Iterator[str]:
-    if plain.isascii():
+    phones = list(phone_numbers(plain))
+    if not phones and plain.isascii():
         for text in _ASCII_PIECE.findall(plain):
             if text.isalnum():
                 yield stem(text[:MAX_TERM])
@@ -107,12 +143,20 @@ def _words(plain: str) -> Iterator[str]:
                 yield from _with_parts(text)
         return
     for piece in _PIECE.finditer(plain):
-        if piece["dense"]:
-            yield from _pairs(piece["dense"])
-        elif piece["signs"]:
-            yield from _with_parts(piece[0])
-        else:
-            yield stem(piece[0][:MAX_TERM])
+        yield from _words_of(piece)
+        while phones and phones[0][0] <= piece.end():
+            yield phones.pop(0)[1]
+
+
+def _words_of(piece: re.Match[str]) -> Iterator[str]:
+    if piece["dense"]:
+        yield from _pairs(piece["dense"])
+    elif piece["picture"]:
+        yield piece[0]
+    elif piece["signs"]:
+        yield from _with_parts(piece[0])
+    else:
+        yield stem(piece[0][:MAX_TERM])
 
 
 def _terms(piece: re.Match[str], *, last: bool) -> Iterator[Term]:
@@ -122,6 +166,8 @@ def _terms(piece: re.Match[str], *, last: bool) -> Iterator[Term]:
             yield Term(text, prefix=True)
         for one, other in pairwise(text):
             yield Term(one + other)
+    elif piece["picture"]:
+        yield Term(text)
     elif piece["signs"] and last and text[-1] not in "+#":
         *before, end = _PART.findall(text)
         yield from (Term(stem(part[:MAX_TERM])) for part in before)

@@ -30,6 +30,9 @@ def test_an_identifier_has_the_same_words_in_every_style(written: str) -> None:
         (unicodedata.normalize("NFD", "ドキュメント"), words_of("ドキュメント")),
         (unicodedata.normalize("NFD", "배포"), words_of("배포")),
         ("部署", ["部署", "署"]),
+        ("łódź", ["lodz"]),
+        ("ship 🐈 it", ["ship", "it", "🐈"]),
+        ("call +41 79 123 45 67", ["call", "41", "79", "123", "45", "67", "41791234567"]),
         ("__", []),
     ],
 )
