@@ -21,7 +21,9 @@ from db.errors import StoreUnavailable
 from db.values import storable
 from gateway.message import Place
 from gateway.people import Audience, Role
-from memory.knowledge.model import ChunkHit, KnowledgeQuery, Repository
+from memory.knowledge.answers import NOTE
+from memory.knowledge.model import BranchState, ChunkHit, KnowledgeQuery, Repository
+from memory.knowledge.standing import older_than_git
 from memory.model.scope import RequestScope, choice_names, room_of
 from memory.stores.room_bindings import RoomBindingStore
 
@@ -125,9 +127,19 @@ class RepositoryIndex(Protocol):
         """Return repositories by name."""
         ...
 
+    async def states(
+        self, access: KnowledgeAccess, limit: int
+    ) -> list[tuple[Repository, list[BranchState]]]:
+        """Return repositories by name, with their branches in the index."""
+        ...
+
     async def any_restricted(self, tenant: str) -> bool:
         """True if a repository of the tenant may not be read by everybody."""
         ...
+
+
+MAX_COMPARED: Final = 20
+"""Repositories that a search compares with git: some small files of each are read."""
 
 
 class KnowledgeReader:
@@ -160,3 +172,9 @@ class KnowledgeReader:
     async def search(self, request: RequestScope, query: KnowledgeQuery) -> list[ChunkHit]:
         """Return matching parts of files, best first."""
         return await self._index.search(await self.access(request), query)
+
+    async def note(self, request: RequestScope) -> str:
+        """Return what a model has to know about the results of a search, with the repositories
+        whose index is older than git."""
+        states = await self._index.states(await self.access(request), MAX_COMPARED)
+        return " ".join((NOTE, *await older_than_git(states)))

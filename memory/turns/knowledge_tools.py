@@ -18,7 +18,7 @@ from gateway.authorship import Material
 from gateway.errors import ToolError
 from gateway.ports import ToolProvider, ToolSpec
 from memory.knowledge.access import KnowledgeReader, is_restricted
-from memory.knowledge.answers import MAX_RESULTS, NOTE, answers_of
+from memory.knowledge.answers import MAX_RESULTS, answers_of
 from memory.knowledge.model import FileKind, KnowledgeQuery
 from memory.model.scope import RequestScope
 from memory.turns.arguments import Arguments, read_arguments
@@ -167,11 +167,12 @@ class KnowledgeTools:
         query = query_of(tool, read_arguments(tool.arguments, arguments))
         try:
             hits = await self._reader.search(self._request, query)
+            note = await self._reader.note(self._request)
         except StoreUnavailable as error:
             log.warning("repositories_not_searched", error=str(error))
             raise ToolError(UNAVAILABLE) from None
         answers = await answers_of(hits)
-        text = json.dumps({"note": NOTE, "results": answers}, ensure_ascii=False)
+        text = json.dumps({"note": note, "results": answers}, ensure_ascii=False)
         restricted = any(is_restricted(hit.repository) for hit in hits)
         self._external.add(Material("repository" if restricted else "file", text, name))
         return text

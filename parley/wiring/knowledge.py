@@ -16,7 +16,7 @@ from gateway.ports import Clock, Counter
 from gateway.ports.work_guard import WorkGuard
 from memory.embeddings.backfill import ChunkBackfill
 from memory.knowledge.access import KnowledgeAccess, KnowledgeReader
-from memory.knowledge.model import ChunkHit, KnowledgeQuery, Repository
+from memory.knowledge.model import BranchState, ChunkHit, KnowledgeQuery, Repository
 from memory.knowledge.ports import EMBED_SECONDS, IngestLock, Nearness
 from memory.knowledge.schema import FILE_SCHEMA
 from memory.knowledge.stores.files import SqlFiles
@@ -117,6 +117,15 @@ class ProgramIndex:
     async def readable(self, access: KnowledgeAccess, limit: int) -> list[Repository]:
         """Return repositories by name. Raises `StoreUnavailable`."""
         return await self._readable.readable(access, limit) if await self.opened() else []
+
+    async def states(
+        self, access: KnowledgeAccess, limit: int
+    ) -> list[tuple[Repository, list[BranchState]]]:
+        """Return repositories by name, with their branches in the index. Raises
+        `StoreUnavailable`."""
+        files = self._index.stores.files
+        found = await self.readable(access, limit)
+        return [(one, await files.branches(one.id)) for one in found]
 
     async def any_restricted(self, tenant: str) -> bool:
         """True if a repository of the tenant may not be read by everybody. Raises

@@ -4,15 +4,11 @@ its vectors.
 Imports no library, for `parley.cli.knowledge.quick_status`.
 """
 
-from pathlib import Path
-
 from msgspec import Struct
 
-from memory.git.errors import NotARepository
-from memory.git.location import locate
-from memory.git.refs import head, tips
-from memory.knowledge.model import BranchState, Repository, Totals
+from memory.knowledge.model import Repository, Totals
 from memory.knowledge.ports import ENOUGH
+from memory.knowledge.standing import Standing, standings
 from memory.knowledge.stores.files import SqlFiles
 from memory.knowledge.stores.repositories import SqlRepositories
 from memory.knowledge.stores.vectors import SqlChunkVectors
@@ -68,22 +64,6 @@ class IndexStores(Struct, frozen=True):
     vectors: SqlChunkVectors
 
 
-class _Standing(Struct, frozen=True):
-    """A branch in the index beside the branch in git. `commit` is "" if git has none."""
-
-    state: BranchState
-    commit: str
-
-    @property
-    def text(self) -> str:
-        """Fresh, or what is missing."""
-        if not self.commit:
-            return "gone"
-        if self.state.target:
-            return "interrupted"
-        return "fresh" if self.state.commit == self.commit else "stale"
-
-
 async def status_text(
     index: IndexStores, model: VectorModel, repo: str | None, tenant: str | None, *, as_json: bool
 ) -> str:
@@ -92,41 +72,28 @@ async def status_text(
     for repository in await find_some(index.repositories, repo, tenant):
         states = await index.files.branches(repository.id)
         totals = await index.files.totals(repository.id)
-        standings, problem = _standings(repository, states)
+        branches, problem = standings(repository, states)
         vectors = await progress_of(model, index.vectors, repository, totals.chunks)
         if as_json:
-            texts.append(json_line(_as_json(repository, standings, totals, vectors, problem)))
+            texts.append(json_line(_as_json(repository, branches, totals, vectors, problem)))
         else:
-            texts.append(_as_text(repository, standings, totals, vectors, problem))
+            texts.append(_as_text(repository, branches, totals, vectors, problem))
     return "".join(texts)
-
-
-def _standings(repository: Repository, states: list[BranchState]) -> tuple[list[_Standing], str]:
-    """The branches beside those of git, and the reason for which git cannot be read."""
-    try:
-        location = locate(Path(repository.folder))
-        commits = tips(location, [state.name for state in states])
-        checked_out = head(location).commit
-    except NotARepository as error:
-        return [_Standing(state, "") for state in states], str(error)
-    return [
-        _Standing(state, checked_out if state.followed else commits[state.name]) for state in states
-    ], ""
 
 
 def _as_text(
     repository: Repository,
-    standings: list[_Standing],
+    branches: list[Standing],
     totals: Totals,
     vectors: VectorProgress,
     problem: str,
 ) -> str:
     lines = [described(repository)]
-    for one in standings:
+    for one in branches:
         at = f"{one.state.ingested_at:%Y-%m-%d %H:%M} UTC" if one.state.ingested_at else "never"
         where = one.state.commit[:12] or "nothing"
         lines.append(f"  {one.state.name}: {one.text}, at {where}, ingested {at}")
-    if not standings:
+    if not branches:
         lines.append("  not ingested yet; run `parley knowledge ingest`")
     lines.append(f"  in the index: {totals.files:,} files, {totals.chunks:,} chunks")
     lines.append(f"  {vectors.text}")
@@ -139,12 +106,12 @@ def _as_text(
 
 def _as_json(
     repository: Repository,
-    standings: list[_Standing],
+    branches: list[Standing],
     totals: Totals,
     vectors: VectorProgress,
     problem: str,
 ) -> dict[str, object]:
-    branches = [
+    listed = [
         {
             "branch": one.state.name,
             "state": one.text,
@@ -152,7 +119,7 @@ def _as_json(
             "latest": one.commit,
             "ingested_at": one.state.ingested_at,
         }
-        for one in standings
+        for one in branches
     ]
     return {
         "repository": repository.name,
@@ -161,7 +128,7 @@ def _as_json(
         "private": repository.private,
         "rooms": list(repository.rooms),
         "folder": repository.folder,
-        "branches": branches,
+        "branches": listed,
         "files": totals.files,
         "chunks": totals.chunks,
         "skipped": {reason.value: count for reason, count in totals.skipped.items()},

@@ -6,7 +6,7 @@ from typing import Final
 
 from gateway.immutable import replace
 from memory.knowledge.access import KnowledgeAccess, is_restricted, reads
-from memory.knowledge.model import ChunkHit, FileKind, KnowledgeQuery, Repository
+from memory.knowledge.model import BranchState, ChunkHit, FileKind, KnowledgeQuery, Repository
 
 AT: Final = datetime(2026, 11, 2, tzinfo=UTC)
 COMMIT: Final = "0123456789abcdef0123456789abcdef01234567"
@@ -49,6 +49,7 @@ class GivenHits:
     hits: list[ChunkHit] = field(default_factory=list)
     asked: list[KnowledgeQuery] = field(default_factory=list)
     accesses: list[KnowledgeAccess] = field(default_factory=list)
+    branches: list[BranchState] = field(default_factory=list)
 
     async def search(self, access: KnowledgeAccess, query: KnowledgeQuery) -> list[ChunkHit]:
         self.asked.append(query)
@@ -59,6 +60,11 @@ class GivenHits:
     async def readable(self, access: KnowledgeAccess, limit: int) -> list[Repository]:
         results = {hit.repository.name: hit.repository for hit in self.hits}
         return [one for _, one in sorted(results.items()) if reads(access, one)][:limit]
+
+    async def states(
+        self, access: KnowledgeAccess, limit: int
+    ) -> list[tuple[Repository, list[BranchState]]]:
+        return [(one, self.branches) for one in await self.readable(access, limit)]
 
     async def any_restricted(self, tenant: str) -> bool:
         return any(is_restricted(hit.repository) for hit in self.hits)

@@ -13,13 +13,14 @@ from gateway.immutable import replace
 from gateway.ports.memory import TurnMemory
 from memory.knowledge.access import KnowledgeReader
 from memory.knowledge.answers import MAX_RESULTS, MAX_TEXT, MAX_TEXTS, citation_of, link_of
-from memory.knowledge.model import FileKind
+from memory.knowledge.model import BranchState, FileKind
 from memory.turns.knowledge_tools import SKILL
 from parley.wiring.storage import MemoryStores
 from tests.memory.knowledge.hits import COMMIT, HIT, REPOSITORY, GivenHits, hit_of
 from tests.memory.rig import CLOSED, DIRECT, Rig, memories_about, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
+from tests.support.git import new_repository
 
 NAMES = ["search_code_kb", "search_decisions", "search_incidents"]
 SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
@@ -74,6 +75,24 @@ class TestAResult:
         )
         assert (result["status"], result["commit"]) == ("accepted", COMMIT)
         assert result["text"] == HIT.text
+
+    async def test_says_that_the_index_is_older_than_git(
+        self, rig: Rig, found: GivenHits, tmp_path: Path
+    ) -> None:
+        git = new_repository(tmp_path / "shop")
+        first = git.commit({"a.md": "a"})
+        state = BranchState("main", True, first, "", "", None)
+        found.hits = [replace(HIT, repository=replace(REPOSITORY, folder=str(git.folder)))]
+        found.branches = [state]
+        assert "at " + first[:12] not in (await call(await turn_of(rig)))["note"]
+        git.commit({"a.md": "b"})
+        second = git.commit({"a.md": "c"})
+        note = (await call(await turn_of(rig)))["note"]
+        assert f"shop is at {first[:12]}, and the repository at {second[:12]}" in note
+        git.git("reset", "-q", "--hard", first)
+        assert first[:12] not in (await call(await turn_of(rig)))["note"]
+        git.git("checkout", "-q", "-b", "other", second)
+        assert second[:12] in (await call(await turn_of(rig)))["note"]
 
     async def test_says_what_superseded_a_decision(self, rig: Rig, found: GivenHits) -> None:
         found.hits = [replace(HIT, status="superseded", superseded_by="ADR-009")]

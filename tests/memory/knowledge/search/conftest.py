@@ -12,7 +12,7 @@ from db import Database
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
 from memory.knowledge.access import KnowledgeAccess
-from memory.knowledge.model import ChunkHit, FileKind, KnowledgeQuery, Repository
+from memory.knowledge.model import BranchState, ChunkHit, FileKind, KnowledgeQuery, Repository
 from memory.knowledge.ports import Batch, NewFile
 from memory.knowledge.schema import FILE_SCHEMA
 from memory.knowledge.search import Searcher
@@ -68,6 +68,12 @@ class Library:
 
     async def readable(self, access: KnowledgeAccess, limit: int) -> list[Repository]:
         return await self.repositories.readable(access, limit)
+
+    async def states(
+        self, access: KnowledgeAccess, limit: int
+    ) -> list[tuple[Repository, list[BranchState]]]:
+        found = await self.readable(access, limit)
+        return [(one, await self.files.branches(one.id)) for one in found]
 
     async def any_restricted(self, tenant: str) -> bool:
         return await self.repositories.any_restricted(tenant)
