@@ -3,7 +3,8 @@ that process: one ingest at a time, and at most one that waits for it.
 
 The foreground uses nothing but what the shell has built in, so it costs one fork. `waiting` holds
 the id of a background process that has not begun to read: it will see this commit as well, so no
-other one is started. Commits of a rebase start nothing; `post-rewrite` at its end does. If the
+other one is started. Commits of a rebase start nothing; `post-rewrite` at its end does. A checkout
+counts if it leads to a branch: the commits that `git bisect` visits are read by nobody. If the
 program is gone, the hook writes one line into its log.
 """
 
@@ -19,7 +20,16 @@ from typing import Final
 
 from msgspec import Struct
 
-EVENTS: Final = ("post-commit", "post-merge", "post-rewrite")
+EVENTS: Final = (
+    "post-commit",
+    "post-merge",
+    "post-rewrite",
+    "post-checkout",
+    "post-applypatch",
+    "post-receive",
+)
+UNCOVERED: Final = "git reset, git fetch and git update-ref"
+"""After these git runs no hook that tells only of them."""
 STATE: Final = "parley"
 """The folder with the state of the hooks, in the folder of git that all work trees share."""
 WAITING: Final = "waiting"
@@ -65,7 +75,7 @@ def block(event: str, command: HookCommand) -> bytes:
     run = " ".join(shlex.quote(part) for part in command.program)
     program = shlex.quote(command.program[0])
     git_dir = shlex.quote(str(command.git_dir))
-    when = _NOT_IN_REBASE if event == "post-commit" else ""
+    when = _WHEN.get(event, "")
     noted = f': > "$parley_state/{REWRITTEN}"; ' if event == "post-rewrite" else ""
     text = _BLOCK.format(
         program=program,
@@ -87,6 +97,10 @@ _PROGRAM: Final = b"parley_program="
 _NOT_IN_REBASE: Final = """ \\
     && ! [ -d "${GIT_DIR:-$parley_git}/rebase-merge" ] \\
     && ! [ -d "${GIT_DIR:-$parley_git}/rebase-apply" ]"""
+_TO_BRANCH: Final = """ \
+    && [ "${3-}" = 1 ] && read -r parley_head < "${GIT_DIR:-$parley_git}/HEAD" \
+    && [ "${parley_head#ref:}" != "$parley_head" ]"""
+_WHEN: Final = {"post-commit": _NOT_IN_REBASE, "post-checkout": _TO_BRANCH + _NOT_IN_REBASE}
 _BLOCK: Final = """\
 # Updates the index of this repository in the background. PARLEY_HOOKS=0 turns it off, and
 # `parley knowledge hooks remove` removes it.

@@ -17,7 +17,7 @@ from memory.knowledge.hooks.install import (
     remove,
     states,
 )
-from memory.knowledge.hooks.script import HookCommand, run_once
+from memory.knowledge.hooks.script import UNCOVERED, HookCommand, run_once
 from memory.knowledge.ingest.work_tree import clear_state
 from parley.cli.chosen_configuration import chosen
 from parley.cli.knowledge.ingest import ingest_all
@@ -32,6 +32,12 @@ from parley.wiring.knowledge import KnowledgeIndex
 IN_WORK_TREE: Final = (
     "{folder} is part of the work tree (core.hooksPath): git shows the change there, unless it "
     "ignores the folder. Do not commit it, because it names programs of this machine.\n"
+)
+
+
+NO_HOOK: Final = (
+    f"git runs no hook after {UNCOVERED}: then run `parley knowledge ingest {{folder}}`, or wait "
+    "for the next commit. Until then the answers say that the index is older.\n"
 )
 
 
@@ -66,6 +72,7 @@ def hooks(
         _registered(where, read_settings(config))
         for one in install(where, command):
             print_text(_installed(one))
+        print_text(NO_HOOK.format(folder=where.folder))
         if where.in_work_tree:
             print_text(IN_WORK_TREE.format(folder=where.hooks), sys.stderr)
         return 0

@@ -174,6 +174,53 @@ class TestOtherEvents:
         repo.git("merge", "--no-ff", "side")
         assert repo.wait_for(1) == 1
 
+    def test_a_checkout_of_a_branch_starts_a_process(self, repo: Repository) -> None:
+        repo.commit("base")
+        repo.git("branch", "side")
+        repo.install()
+        repo.git("checkout", "-q", "side")
+        assert repo.wait_for(1) == 1
+        repo.settle()
+        repo.git("switch", "-q", "main")
+        assert repo.wait_for(2) == 2
+
+    def test_a_checkout_of_files_or_of_a_commit_starts_none(self, repo: Repository) -> None:
+        repo.commit("base")
+        repo.commit("next")
+        repo.install()
+        repo.git("checkout", "HEAD~1", "--", "notes.md")
+        repo.git("reset", "-q", "--hard")
+        repo.git("checkout", "-q", "HEAD~1")
+        assert (repo.settle(), (repo.command.state / "waiting").exists()) == (0, False)
+
+    def test_applied_patches_start_a_process(self, repo: Repository, tmp_path: Path) -> None:
+        repo.commit("base")
+        repo.commit("one")
+        repo.commit("two")
+        patches = repo.git("format-patch", "-q", "-o", str(tmp_path / "patches"), "HEAD~2")
+        assert patches == ""
+        repo.git("reset", "-q", "--hard", "HEAD~2")
+        repo.install()
+        repo.git("am", "-q", *map(str, sorted((tmp_path / "patches").iterdir())))
+        assert repo.wait_for(1) >= 1
+
+    @pytest.mark.parametrize("kept", ["", "#!/bin/sh\n", "#!/usr/bin/python3\n"])
+    def test_a_push_to_a_bare_repository_starts_a_process(
+        self, repo: Repository, tmp_path: Path, kept: str
+    ) -> None:
+        repo.commit("base")
+        bare = repository(tmp_path / "bare" / "shop.git", "--bare")
+        got = tmp_path / "got"
+        if kept:
+            code = f"import sys; open({str(got)!r}, 'w').write(sys.stdin.read())"
+            text = code if "python" in kept else f"cat > {got}"
+            write_hook(bare.hook("post-receive"), f"{kept}{text}\n")
+        bare.install()
+        repo.git("push", "-q", str(bare.folder), "main")
+        assert bare.wait_for(1) == 1
+        if kept:
+            assert "refs/heads/main" in got.read_text()
+
     def test_an_amended_commit_is_noted_as_rewritten(self, repo: Repository) -> None:
         repo.commit("base")
         repo.install()
@@ -214,7 +261,7 @@ class TestAnEarlierHook:
         repo.install()
         repo.install()
         assert states(repo.where, repo.command) == INSTALLED
-        assert repo.remove() == 3
+        assert repo.remove() == len(EVENTS)
         assert listing(repo.where.hooks) == before
         assert not repo.command.state.exists()
 
@@ -233,7 +280,7 @@ class TestInstallation:
     def test_leaves_nothing_behind(self, repo: Repository) -> None:
         assert not (repo.folder / ".git/hooks").exists()
         repo.install()
-        assert repo.remove() == 3
+        assert repo.remove() == len(EVENTS)
         assert not (repo.folder / ".git/hooks").exists()
         assert repo.remove() == 0
 
@@ -293,7 +340,7 @@ class TestInstallation:
         repo.hook().unlink()
         repo.hook("post-merge").chmod(0o644)
         assert states(repo.where, repo.command) == {
-            "post-commit": "missing", "post-merge": "missing", "post-rewrite": "installed"
+            **INSTALLED, "post-commit": "missing", "post-merge": "missing"
         }  # fmt: skip
 
     def test_names_the_hooks_whose_program_is_gone(self, repo: Repository) -> None:
