@@ -48,13 +48,15 @@ class KnowledgeQuestion(Struct, frozen=True):
     """A question as a search sees it.
 
     `words` are looked up in texts. `names` are identifiers that it may mean, as whole words;
-    `symbol` is the qualified name that is all of it, "" if it is something else. `paths` are the
-    file names and paths in it. `languages` are named ones. `explains`: it asks for a reason or a
+    `written` are those that stand in it, letter for letter; `symbol` is the qualified name that is
+    all of it, "" if it is something else. `paths` are the file names and paths in it. `languages`
+    are named ones. `explains`: it asks for a reason or a
     document; `aside`: it asks for tests, examples or the like.
     """
 
     words: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
     symbol: str = ""
     paths: tuple[str, ...] = ()
     languages: frozenset[str] = frozenset()
@@ -76,6 +78,7 @@ def understood(text: str) -> KnowledgeQuestion:
     return KnowledgeQuestion(
         words[:MAX_TERMS],
         tuple(dict.fromkeys(_names(rest, symbol)))[:MAX_NAMES],
+        tuple(dict.fromkeys(_written(rest, symbol)))[:MAX_NAMES],
         ".".join(_JOINTS.sub(".", symbol.removesuffix("()")).split(".")),
         tuple(dict.fromkeys(_paths(text)))[:MAX_NAMES],
         named,
@@ -86,20 +89,25 @@ def understood(text: str) -> KnowledgeQuestion:
 
 def _names(text: str, symbol: str) -> Iterator[str]:
     """The identifiers that are written as such, then neighbouring words that may be one."""
-    if symbol:
-        yield whole_word(last_name(_JOINTS.sub(".", symbol.removesuffix("()"))))
-    for place, written in enumerate(_SYMBOL.findall(text)):
-        bare = _JOINTS.sub(".", written.removesuffix("()"))
-        name = last_name(bare)
-        begins = place == 0 and text.startswith(written)
-        if bare != written or "." in bare or _is_name(name) or (name[0].isupper() and not begins):
-            yield whole_word(name)
+    yield from map(whole_word, _written(text, symbol))
     parts = [part for run in parts_of(text) for part in run]
     for size in range(2, MAX_JOINED + 1):
         for begin in range(len(parts) - size + 1):
             some = parts[begin : begin + size]
             if some[0] not in COMMON and some[-1] not in COMMON:
                 yield "".join(some)
+
+
+def _written(text: str, symbol: str) -> Iterator[str]:
+    """The last names of the identifiers that are written as such."""
+    if symbol:
+        yield last_name(_JOINTS.sub(".", symbol.removesuffix("()")))
+    for place, written in enumerate(_SYMBOL.findall(text)):
+        bare = _JOINTS.sub(".", written.removesuffix("()"))
+        name = last_name(bare)
+        begins = place == 0 and text.startswith(written)
+        if bare != written or "." in bare or _is_name(name) or (name[0].isupper() and not begins):
+            yield name
 
 
 def _is_name(word: str) -> bool:

@@ -24,6 +24,8 @@ FULL: Final = SATURATION + 1
 """The score of a word of weight 1 in a short text that repeats it without end."""
 ABOVE: Final = 1.001
 """The score of a decision that is lifted, as a multiple of that of the one that it replaces."""
+ALONE: Final = 4.0
+"""The factor of `exact` where a name with capitals or signs is the whole question."""
 MAX_SUMMED: Final = 20
 """Chunks of a file that count."""
 NEARNESS_POWER: Final = 1.5
@@ -49,9 +51,10 @@ class RankingRules(Struct, frozen=True):
     """The weights of the rules, in units of a word's weight, and factors from 0 to 1.
 
     `definition` and `file_name` count once for each name of the question that a chunk defines, or
-    that a file is called. `path` counts for a word in the path, `symbol` for a word in the names or
-    headings of a chunk. `further` is the factor of each further chunk. `aside` is the factor of
-    tests, examples and what others wrote, `document` that of documents and data where code is
+    that a file is called; `exact` counts again for a name that is written letter for letter so in
+    the question: `FromRequest` is not `from_request`. `path` counts for a word in the path,
+    `symbol` for a word in the names or headings of a chunk. `further` is the factor of each further
+    chunk. `aside` is the factor of tests, examples and what others wrote, `document` that of documents and data where code is
     asked for, and of code where an explanation is; `other_language` that of code in another
     language than the one that is named. `replaced`: a decision that another one replaces stands
     below that. `nearness` is the weight of the score by vectors, where chunks have vectors. 0
@@ -68,6 +71,7 @@ class RankingRules(Struct, frozen=True):
     replaced: bool = True
     other_language: float = 0.5
     qualified: float = 1.0
+    exact: float = 1.0
     nearness: float = 1.0
 
 
@@ -218,6 +222,11 @@ def _chunk(
             score += rules.definition * weight
             if "." in question.symbol and _defines(chunk, question.symbol):
                 score += rules.qualified * weight
+    if rules.exact and question.written:
+        defined = frozenset(last_name(symbol) for symbol in chunk.symbol.split())
+        found = (names[whole_word(one)] for one in question.written if one in defined)
+        alone = ALONE if question.symbol and not question.symbol.islower() else 1.0
+        score += rules.exact * alone * sum(found)
     return score
 
 

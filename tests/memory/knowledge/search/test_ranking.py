@@ -15,7 +15,7 @@ from memory.knowledge.ranking import (
 )
 from memory.knowledge.words import filed_words
 
-OFF = RankingRules(0, 0, 0, 0, 0, 1, 1, False, 1, 0)
+OFF = RankingRules(0, 0, 0, 0, 0, 1, 1, False, 1, 0, 0, 0)
 KNOWN = ChunkStatistics(1_000, 20_000, {"queue": 100, "mail": 20, "=queue": 2, "=mailqueu": 1})
 
 
@@ -37,6 +37,11 @@ def order(asked: str, rules: RankingRules, *files: FoundFile) -> list[str]:
 
 PAIRS = {
     "definition": ("queue", file("a", "queue"), file("b", "queue", symbol="A.queue")),
+    "exact": (
+        "MailQueue",
+        file("a", "mail queue", symbol="mail_queue"),
+        file("b", "mail queue", symbol="MailQueue"),
+    ),
     "file_name": ("mail queue", file("a", "mail queue"), file("mail_queue.py", "mail queue")),
     "path": ("queue", file("a", "queue"), file("queue/x.py", "queue")),
     "symbol": ("queue", file("a", "queue"), file("b", "queue", symbol="fill_queue")),
