@@ -160,7 +160,7 @@ async def test_a_person_rejects_a_task_by_a_typed_command_and_the_source_reads_w
         assert (ended.status, ended.reason) == (HandoffStatus.REJECTED, "not my area")
         offer = (await ada.shown())[1]
         if offer.buttons:
-            assert "not open any more" in (await ada.press(offer, "Accept")).text
+            assert "no longer open" in (await ada.press(offer, "Accept")).text
         assert (await source.state(made)).status is HandoffStatus.REJECTED
 
 

@@ -352,7 +352,7 @@ async def test_an_unknown_button_shows_nothing(value: str) -> None:
         await taken(g, direct())
         await press(g, direct(), "ada", value)
         assert not await shared(g)
-        assert "This button has no effect any more" in g.texts[-1]
+        assert "This button no longer works" in g.texts[-1]
 
 
 async def test_an_old_button_shows_nothing() -> None:
