@@ -26,8 +26,8 @@ QUESTION: Final = text(
 )
 FOR_ALL: Final = text("This deletes the history for everybody here.")
 OFFER: Final = text(
-    "**{label}** also deletes what I learned about you in this conversation and its messages "
-    "that I keep: {count} in total."
+    "**{label}** deletes, besides the history, what I learned about you in this conversation and "
+    "the messages of it that I keep ({count} in total)."
 )
 LEARNED_NOT_YOURS: Final = text(
     "Only the person who asked can delete what I learned about them. You can still delete the "

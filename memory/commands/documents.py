@@ -43,8 +43,8 @@ FIGURES_FROM: Final = text("The status of this project is from {at}.")
 UPDATE_FAILED: Final = text("Its last update failed.")
 UPDATE_FAILED_BY: Final = text("Its last update failed: {problem}")
 SAVED: Final[Mapping[str, Sentence]] = {
-    "soul": text("Done. `/soul` shows your preferences (version {number})."),
-    "bible": text("Done. `/bible` shows the project notes (version {number})."),
+    "soul": text("Saved as version {number} of the preferences."),
+    "bible": text("Saved as version {number} of the project notes."),
 }
 
 SyncProblem = Callable[[str, str], Awaitable[str]]
