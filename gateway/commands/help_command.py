@@ -49,7 +49,8 @@ def help_reply(turn: TurnContext, arguments: str, services: Services) -> Reply:
     if arguments.strip().lower() == MORE:
         in_room = turn.place.audience is not Audience.DIRECT
         return Reply(second_page(commands), leaves_buttons=in_room)  # others may press it as well
-    shows = turn.connected.manifest.capabilities.max_buttons > 0 and _in(commands, "others")
+    has_others = bool(_in(commands, "others"))
+    shows = turn.connected.manifest.capabilities.max_buttons > 0 and has_others
     buttons = (Choice(BUTTON, VALUE),) if shows else ()
     return Reply(first_page(services.assistant.name, commands, has_button=shows), buttons)
 
