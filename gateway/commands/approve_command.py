@@ -23,7 +23,7 @@ NOT_YOURS: Final = text("Only owners and operators decide who may write to me.")
 NOT_HERE: Final = text(
     "Write `/approve` to me in a direct message: others can read this conversation."
 )
-NOBODY: Final = text("Nobody waits for an approval.")
+NOBODY: Final = text("Nobody is waiting for approval.")
 DECIDED: Final = text("Somebody else decided first, or the request has ended. Nothing was changed.")
 APPROVED: Final = text("{who} may write to me now.")
 REJECTED: Final = text(
@@ -34,8 +34,9 @@ WAITING_HEAD: Final = text(
     "**These people ask for permission to write to me.** Approve only people whom you know."
 )
 WAITING_FOOT: Final = text(
-    "Write `/approve CODE` with the code that the person gives you, or `/approve ID`. `/approve "
-    "reject ID` rejects a request. `/approve list` shows the approved people."
+    "Write `/approve CODE` with the code that the person gives you: it shows that the request is "
+    "theirs. Without the code, write the command beside the person. `/approve reject ID` rejects "
+    "the request with this ID. `/approve list` shows the approved people."
 )
 
 MAX_APPROVED: Final = 20
@@ -58,10 +59,10 @@ APPROVED_FOOT: Final = text(
     "`/approve revoke ID` takes an approval back, also from linked accounts. People whom the "
     "configuration names are not in this list."
 )
-# Translators: {request} is a person with the end and the ID of the request.
-WHOSE_CODE: Final = text("This code belongs to {request}.")
+# Translators: {who} is a person as an approver sees them.
+WHOSE_CODE: Final = text("This code belongs to {who}.")
 WHICH: Final = text("Do you approve this person?")
-WAITS: Final = text("{who}, until {until}, ID {id}")
+WAITS: Final = text("{who}, until {until}: {command}")
 MORE: Final = counted("and {count} more", "and {count} more")
 AND_MORE: Final = text(
     "and more: `parley access list`, on the machine of this assistant, shows all"
@@ -150,14 +151,17 @@ def code_beside_words(typed: str) -> str:
 
 def _asked(request: PairingRequest) -> Reply:
     """Return the question about the person whose code stands in a sentence."""
-    said = joined((WHOSE_CODE.of(request=_waiting_line(request)), WHICH), BREAK)
+    said = joined(
+        (WHOSE_CODE.of(who=described(request.applicant.person, request.applicant.name)), WHICH),
+        BREAK,
+    )
     return Reply(said, decision_buttons(request.id), buttons_until=request.until)
 
 
 def _waiting_line(one: PairingRequest) -> Text:
     who = described(one.applicant.person, one.applicant.name)
-    until, id_ = Moment(one.until, "clock"), verbatim(code_span(one.id))
-    return WAITS.of(who=who, until=until, id=id_)
+    until, command = Moment(one.until, "clock"), verbatim(code_span(f"/approve {one.id}"))
+    return WAITS.of(who=who, until=until, command=command)
 
 
 def numbered(lines: Iterable[Text]) -> Text:

@@ -57,7 +57,7 @@ REGISTERED = (
     ),
     CommandSpec(
         "language",
-        described("Choose the language in which you write to me"),
+        described("Choose the language in which I write to you"),
         takes_arguments=True,
         argument_name="language",
         argument_optional=True,
@@ -73,7 +73,7 @@ REGISTERED = (
     ),
     CommandSpec(
         HELP,
-        described("Show what you can do"),
+        described("Show what I can do"),
         takes_arguments=True,
         argument_name="what",
         argument_optional=True,
@@ -87,7 +87,7 @@ UNLISTED = (CommandSpec(START, described("Begin"), allowed=IN_CHAT),)
 COMMANDS = REGISTERED + UNLISTED
 APPROVE = CommandSpec(
     "approve",
-    described("Decide who may write to you"),
+    described("Decide who may write to me"),
     takes_arguments=True,
     argument_name="code",
     argument_optional=True,
@@ -97,7 +97,9 @@ APPROVE = CommandSpec(
 )
 """Offered where people need an approval (`access.admission: approved`)."""
 CONSOLE = CommandSpec(
-    "console", described("Get a link to your console in the browser"), allowed=IN_CHAT
+    "console",
+    described("Get a link to your console: your conversations and memories in the browser"),
+    allowed=IN_CHAT,
 )
 """Offered where the console is on (`console.enabled`)."""
 
@@ -112,6 +114,12 @@ MAX_TITLE: Final = 60
 SECONDS: Final = 1.0
 """The time limit of memory: the next keystroke comes soon."""
 log = structlog.get_logger(__name__)
+
+
+def asks_model(event: CommandInvoked) -> bool:
+    """Return True for a command with a question, or with a message that it replies to."""
+    replies = event.message is not None and bool(event.message.quote or event.message.material)
+    return event.name == ASKS and (replies or bool(event.arguments.strip()))
 
 
 def threads_aside(name: str, place: Place, can: Capabilities, assistant_name: str) -> Text | None:

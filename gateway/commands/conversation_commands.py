@@ -13,7 +13,7 @@ from gateway.turn import confirmations
 from gateway.turn.confirmations import Answer, PendingConfirmation
 from gateway.turn.context.task import NO_TASK, may_set_task, prepared_task, reads_like_instructions
 from gateway.turn.memory import caller_of
-from gateway.turn.prompt import who_set
+from gateway.turn.prompt import clean_name
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 
@@ -26,8 +26,8 @@ QUESTION: Final = text(
 )
 FOR_ALL: Final = text("This deletes the history for everybody here.")
 OFFER: Final = text(
-    "The button **{label}** deletes, in addition, what I learned about you in this conversation "
-    "and the messages of it that I keep: {count} in total."
+    "**{label}** deletes, besides the history, what I learned about you in this conversation and "
+    "the messages of it that I keep ({count} in total)."
 )
 LEARNED_NOT_YOURS: Final = text(
     "Only the person who asked can delete what I learned about them. You can still delete the "
@@ -144,5 +144,6 @@ async def set_confirmed_task(confirmation: PendingConfirmation, services: Servic
 def shown(task: ConversationTask) -> Text:
     """Return the task and the person who set it, if the platform gives a name."""
     quoted = verbatim("\n".join(f"> {line}" for line in task.text.splitlines()))
-    head = TASK_BY.of(name=verbatim(who_set(task))) if task.name else TASK
+    name = clean_name(task.name)
+    head = TASK_BY.of(name=verbatim(name)) if name else TASK
     return joined((head, quoted, ENDS), "\n\n")

@@ -10,7 +10,7 @@ import structlog
 from db.errors import StoreUnavailable
 from gateway.commands import approve_command, help_command, language_command, takeover_button
 from gateway.commands.approve_command import press_approval, run_approve
-from gateway.commands.catalogue import APPROVE, HELP, START, offers, threads_aside
+from gateway.commands.catalogue import APPROVE, ASKS, HELP, START, offers, threads_aside
 from gateway.commands.conversation_commands import (
     LEARNED_NOT_YOURS,
     TASK_NOT_YOURS,
@@ -37,7 +37,7 @@ from gateway.policy.rate_limits import inline_rules
 from gateway.ports.memory import GivenFile
 from gateway.ports.queues import InboxEntry
 from gateway.ports.rights import Credential, Proof, missing
-from gateway.text import Sentence, Text, joined, text
+from gateway.text import Sentence, Span, Text, counted, joined, text
 from gateway.turn import confirmations
 from gateway.turn.admission import principal_of, served
 from gateway.turn.audit import audit
@@ -64,12 +64,16 @@ NOT_YOURS: Final = text(
 )
 SEES_NOTHING: Final = text("Memory is off for you here: I see only the message that I answer.")
 TASK_UNSEEN: Final = text("Memory is off for you here, so I ignore the task when I answer you.")
+ASK_WHAT: Final = text("What would you like to ask? Write it after the command: `/ask …`")
 UNKNOWN: Final = text("I do not have this command. `/help` shows what I can do.")
 NOT_ALLOWED: Final[Mapping[Role, Sentence]] = {
-    Role.OWNER: text("Only owners and people with more rights may use this command."),
-    Role.OPERATOR: text("Only operators and people with more rights may use this command."),
-    Role.MEMBER: text("Only members and people with more rights may use this command."),
-    Role.GUEST: text("Only guests and people with more rights may use this command."),
+    Role.OWNER: text("Only owners may use this command."),
+    Role.OPERATOR: text("Only owners and operators may use this command."),
+    Role.MEMBER: text(
+        "Guests may not use this command, and your role is guest. An owner or operator can make "
+        "you a member."
+    ),
+    Role.GUEST: UNKNOWN,  # everybody in a chat is at least a guest
 }
 CLOSED: Final = text("This question is no longer open. Ask me again, or send the command again.")
 STOPPED: Final = text("Stopped.")
@@ -79,9 +83,11 @@ ANSWERED: Final = text("This question was answered already.")
 TASK_KEPT: Final = text("The task was not changed.")
 NOTHING_DELETED: Final = text("Nothing was deleted.")
 NOTHING_SEEN: Final = text("I see no earlier messages of this conversation.")
-SEES: Final = text(
-    "I see the last **{messages}** messages of this conversation, of at most {most_messages}: "
-    "about **{tokens}** of {most_tokens} tokens, none older than {hours} hours."
+SEES: Final = counted(
+    "I see the last message of this conversation (at most {most}, none older than {age}). It takes "
+    "about **{tokens}** of {most_tokens} tokens.",
+    "I see the last **{count}** messages of this conversation (at most {most}, none older than "
+    "{age}). They take about **{tokens}** of {most_tokens} tokens.",
 )
 SUMMARISED: Final = text("A summary replaces earlier messages.")
 CLEARS: Final = text("`/clear` deletes them.")
@@ -91,7 +97,7 @@ MAX_FILES: Final = 1
 MAX_BYTES: Final = 1024 * 1024
 """Size limit of a file; a larger one is not fetched."""
 TOO_LARGE: Final = f"it has more than {MAX_BYTES:,} bytes"
-STOPPED_NOTHING: Final = text("I stopped nothing: `/stop` was meant for what ran then.")
+STOPPED_NOTHING: Final = text("Your `/stop` reached me too late, so I stopped nothing.")
 NOT_FETCHED: Final = "it could not be fetched from the platform; send it again"
 
 
@@ -122,6 +128,8 @@ class CommandHandler:
                 await self._answer(turn, await self._run(run_language, turn, event.arguments))
             case APPROVE.name:
                 await self._answer(turn, await self._run(run_approve, turn, event.arguments))
+            case _ if event.name == ASKS:
+                await self._answer(turn, Reply(ASK_WHAT))
             case _ if event.name in (HELP, START):
                 page = help_command.help_reply(turn, event.arguments, self._services)
                 await self._answer(turn, page)
@@ -246,11 +254,11 @@ class CommandHandler:
             return NOTHING_SEEN
         tokens = sum(estimate(each.whole) for each in turns)
         sees = SEES.of(
-            messages=len(turns),
-            most_messages=limits.max_messages,
+            count=len(turns),
+            most=limits.max_messages,
             tokens=tokens,
             most_tokens=limits.max_tokens,
-            hours=round(limits.ttl.total_seconds() / 3600),
+            age=Span(limits.ttl.total_seconds()),
         )
         return joined((sees, SUMMARISED, CLEARS) if summary is not None else (sees, CLEARS), " ")
 

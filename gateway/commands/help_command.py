@@ -20,8 +20,8 @@ VALUE: Final = f"{HELP}:{MORE}"
 BREAK: Final = "\n\n"
 
 HELLO: Final = text(
-    "I'm **{assistant}**. Write to me directly, mention me in a channel, or reply to one of my "
-    "messages."
+    "I'm **{assistant}**. In a direct message, just write to me. In a channel or group, "
+    "mention me or reply to one of my messages."
 )
 MEMORY: Final = text("**Your memory and your privacy**")
 ACCESS: Final = text("**For owners and operators**")
@@ -34,7 +34,7 @@ HOW: Final = text(
 # Translators: a command, and what it does.
 LINE: Final = text("{command}: {description}")
 # Translators: a command, what can follow it, and what it does.
-LINE_WITH: Final = text("{command} ({argument}): {description}")
+LINE_WITH: Final = text("{command}: {description} ({argument})")
 BUTTON: Final = label("More commands")
 
 
@@ -49,9 +49,10 @@ def help_reply(turn: TurnContext, arguments: str, services: Services) -> Reply:
     if arguments.strip().lower() == MORE:
         in_room = turn.place.audience is not Audience.DIRECT
         return Reply(second_page(commands), leaves_buttons=in_room)  # others may press it as well
-    shows = turn.connected.manifest.capabilities.max_buttons > 0 and _in(commands, "others")
+    has_others = bool(_in(commands, "others"))
+    shows = turn.connected.manifest.capabilities.max_buttons > 0 and has_others
     buttons = (Choice(BUTTON, VALUE),) if shows else ()
-    return Reply(first_page(services.assistant.name, commands), buttons)
+    return Reply(first_page(services.assistant.name, commands, has_button=shows), buttons)
 
 
 def offered_to(role: Role, services: Services) -> Sequence[CommandSpec]:
@@ -62,8 +63,9 @@ def offered_to(role: Role, services: Services) -> Sequence[CommandSpec]:
     return [one for one in listed if not missing(one.allowed, proof)]
 
 
-def first_page(assistant_name: str, commands: Sequence[CommandSpec]) -> Text:
-    """Return what most people need, and what approvers need."""
+def first_page(assistant_name: str, commands: Sequence[CommandSpec], *, has_button: bool) -> Text:
+    """Return what most people need, and what approvers need; `has_button`: the further commands
+    are a press away."""
     parts: list[Text] = [
         HELLO.of(assistant=verbatim(assistant_name)),
         _lines(_in(commands, "first")),
@@ -71,7 +73,7 @@ def first_page(assistant_name: str, commands: Sequence[CommandSpec]) -> Text:
     for group, head in (("memory", MEMORY), ("access", ACCESS)):
         if members := _in(commands, group):
             parts += (head, _lines(members))
-    if _in(commands, "others"):
+    if _in(commands, "others") and not has_button:
         parts.append(SHOW_OTHERS)
     return joined((*parts, HOW), BREAK)
 
@@ -80,7 +82,7 @@ def second_page(commands: Sequence[CommandSpec]) -> Text:
     """Return the further commands, and what can follow each command."""
     others = _in(commands, "others")
     with_arguments = [one for one in commands if one.help_group != "others" and one.argument_help]
-    return joined((OTHERS, _lines((*others, *with_arguments), arguments=True), HOW), BREAK)
+    return joined((OTHERS, _lines((*others, *with_arguments), arguments=True)), BREAK)
 
 
 def _in(commands: Iterable[CommandSpec], group: HelpGroup | str) -> list[CommandSpec]:

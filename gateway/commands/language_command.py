@@ -21,15 +21,16 @@ AUTO: Final = "auto"
 CHOSEN: Final = text("I write to you in **{language}**, because you chose it.")
 TOLD: Final = text("I write to you in **{language}**, the language of your app.")
 OTHERWISE: Final = text(
-    "I write to you in **{language}**, because I know of no other language of yours."
+    "I write to you in **{language}**, because I do not know which language you prefer."
 )
 OWN_SENTENCES: Final = text(
-    "This is about my notes, questions and the answers to commands. When you ask me something, you "
-    "can write in any language."
+    "This applies to my own notes and questions and to the answers to commands. You can write "
+    "to me in any language."
 )
 THESE: Final = text("I know these languages:")
 HOW: Final = text(
-    "To choose one, write for example `/language de`. `/language auto` follows your app again."
+    "To choose one, write for example `/language de`. After `/language auto`, I use the "
+    "language of your app again."
 )
 SET: Final = text("Done. I write to you in **{language}** now.")
 UNKNOWN: Final = text("I do not know this language. `/language` shows the ones that I know.")

@@ -19,7 +19,7 @@ from gateway.turn.turn_context import TurnContext
 PREFIX: Final = "takeover:share:"
 SHOW: Final = label("Show what was before")
 ENDED: Final = text(
-    "This button has no effect any more. It works only while somebody of the team answers here."
+    "This button no longer works. It works only while somebody from the team answers here."
 )
 NOT_YOURS: Final = text("Only the person whose conversation this is can show it.")
 SHARED: Final = text(

@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from db.errors import StoreUnavailable
 from gateway.background_tasks import BackgroundTasks
-from gateway.commands.catalogue import ASKS
+from gateway.commands.catalogue import asks_model
 from gateway.commands.handler import CommandHandler
 from gateway.inbound.conversation_queues import ConversationQueues, Joining, Overlap
 from gateway.inbound.crash_loop_guard import CRASHES, CrashCounts, CrashLoopGuard
@@ -110,7 +110,7 @@ class LocalDispatcher:
                     self.queues.submit(entry)
             elif event.name == "stop":
                 self._controls.spawn(self._control.stop(entry, event, self.queues.stop_running))
-            elif event.name == ASKS:
+            elif asks_model(event):
                 self.queues.submit(entry)
             else:
                 command = self._control.command

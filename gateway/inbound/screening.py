@@ -4,7 +4,7 @@ are not admitted: a stranger who needs an approval, and a person who sends the o
 import structlog
 
 from db.errors import StoreUnavailable
-from gateway.commands.catalogue import ASKS
+from gateway.commands.catalogue import asks_model
 from gateway.conversation import place_to_answer
 from gateway.immutable import replace
 from gateway.message import (
@@ -117,7 +117,7 @@ class Screening:
 def _asks_no_model(event: InboundEvent) -> bool:
     """Return True for a command or press; one that asks the model is limited before the model."""
     return isinstance(event, ButtonPressed) or (
-        isinstance(event, CommandInvoked) and event.name != ASKS
+        isinstance(event, CommandInvoked) and not asks_model(event)
     )
 
 

@@ -49,7 +49,7 @@ CODE_USE: Final = text(
 )
 STILL_WAITING: Final = text(
     "You are not approved yet. Give the code that I sent you to the owner of this assistant. I "
-    "tell you when you are approved, and I do not answer you before that."
+    "will tell you when you are approved; until then I do not answer you."
 )
 NO_OWNER: Final = text("I have no owner yet.")
 SEND_CODE: Final = text("If you set me up, send me the code that the program shows.")
@@ -58,7 +58,7 @@ MAKE_CODE: Final = text(
     "a code, which you send me here."
 )
 ROOM_HINT: Final = text(
-    "I answer only people who are approved. To ask for an approval, write me a direct message."
+    "I answer only people who are approved. To ask for approval, send me a direct message."
 )
 APPROVED: Final = text("You are approved: you can write to me now. `/help` shows what I can do.")
 REQUEST_NOTICE: Final = text("**A person asks for permission to write to me.**")
@@ -67,7 +67,7 @@ REQUEST_USE: Final = text(
     "code shows that this request is theirs. The buttons decide without the code. `/approve` lists "
     "everybody who waits. The request ends at {until}."
 )
-OWNER: Final = text("Hello, you are the owner of **{assistant}** now.")
+OWNER: Final = text("Hello! You are now the owner of **{assistant}**.")
 OWNER_NEXT: Final = text(
     "A new person who writes to me gets a code. I notify you, and `/approve` lists everybody who "
     "waits."
@@ -75,7 +75,7 @@ OWNER_NEXT: Final = text(
 OWNER_HELP: Final = text("`/help` shows what I can do.")
 # Translators: a person as an approver sees them; {name} is what the person calls themselves.
 PERSON: Final = text("{name} (name not verified), {platform}, id {id}")
-UNNAMED: Final = text("no name (name not verified), {platform}, id {id}")
+UNNAMED: Final = text("no name, {platform}, id {id}")
 WRONG_OWNER_CODE: Final = text(
     "This owner code is not valid. It may be mistyped, used already, or older than 15 minutes. "
     "`parley access owner-code`, on the machine of this assistant, prints a new one."

@@ -182,9 +182,7 @@ FILTERED_PART: Final = text(
 )
 NO_ANSWER: Final = text("I have no answer to that. Please ask in other words.")
 """In place of an answer of which nothing can be shown."""
-EMPTY: Final = text(
-    "My language model gave an empty answer, also when I asked it again. Please ask in other words."
-)
+EMPTY: Final = text("My language model gave an empty answer twice. Please ask in other words.")
 TIME: Final = text("This took too long, so I stopped. Please ask for something smaller.")
 TIME_PART: Final = text("_(I ran out of time here. Ask again if you need the rest.)_")
 ROUNDS: Final = text(

@@ -141,7 +141,7 @@ def footer_shown(turn: TurnContext) -> ShownReply:
 
 MARKUP: Final = frozenset("\\`*_[]()<>~|#@!")
 SET: Final = text("Task set: “{task}” · `/task end` ends it")
-ENDED: Final = text("The task was ended · `/task` and a text sets one")
+ENDED: Final = text("Task ended · `/task …` sets a new one")
 ASKED: Final = text(
     "Set this task? “{task}” I would see it with every question in this conversation, until "
     "`/task end`."

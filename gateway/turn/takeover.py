@@ -45,11 +45,11 @@ async def is_silenced(turn: TurnContext, services: Services) -> bool:
 
 
 NOT_KEPT: Final = "not_kept"
-INSTEAD: Final = text("_(Somebody of the team answers here now.)_")
+INSTEAD: Final = text("_(Somebody from the team answers here now.)_")
 UNREAD: Final = text(
-    "Somebody of the team answers here, and cannot read this message: memory is off for you, so "
-    "I do not store it. Turn memory on with `/privacy memory on`, or ask again when I answer here "
-    "again."
+    "Somebody from the team answers here now, and cannot read this message: memory is off for "
+    "you, so I do not store it. Turn memory on with `/privacy memory on`, or ask again when I "
+    "answer here again."
 )
 
 

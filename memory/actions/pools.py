@@ -19,11 +19,9 @@ NO_POOL: Final = text("You have no pool with this id.")
 NOT_OWNER: Final = text(
     "No pool with this id is yours. You can take an agent of yours out of a pool of somebody else."
 )
-NOT_MEMBER: Final = text("No agent with this id that is yours, or in a pool of yours, is there.")
+NOT_MEMBER: Final = text("None of your agents, and no agent in a pool of yours, has this id there.")
 NO_INVITATION: Final = text("No invitation with this id waits for you.")
-NOT_SHARED: Final = text(
-    "No memory with this id is shared there that is yours, or in a pool of yours."
-)
+NOT_SHARED: Final = text("No memory with this id is shared there by you, or in a pool of yours.")
 NAME_ONE: Final = text("This is the token of a person: name one of your agents as `agent`.")
 NO_PERMISSION: Final = text(
     "This agent may not write in the pool. The owner of the pool gives the permission."

@@ -39,8 +39,8 @@ LEAST: Final = 4
 UNKNOWN: Final = text("You have no agent with this id.")
 AMBIGUOUS: Final = text("Several ids begin with '{id}'. Write more of the id.")
 NO_POOL: Final = text("You have no pool with this id.")
-ONLY_PEOPLE: Final = text("Only people list agents and pools, not agents.")
-ONLY_A_PERSON: Final = text("Only a person takes back what an agent gave.")
+ONLY_PEOPLE: Final = text("Only a person can list agents and pools, not an agent.")
+ONLY_A_PERSON: Final = text("Only a person can take back what an agent gave.")
 OPERATORS_ONLY: Final = text("Only operators see all agents and pools.")
 
 

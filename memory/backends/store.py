@@ -60,8 +60,8 @@ LOCKS: Final = 64
 AT_ONCE: Final = 10_000
 """Characters that are searched or checked on the event loop, beyond in a thread."""
 FULL: Final = text(
-    "The memory backend {name} is full: you can read {number} memories in it. Delete some first: "
-    "`/forget …`."
+    "The memory backend {name} is full: it holds {number} memories that you can read. Delete "
+    "some first: `/forget …`."
 )
 
 log = structlog.get_logger(__name__)

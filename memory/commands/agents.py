@@ -24,7 +24,7 @@ from memory.text.display import paragraphs
 
 SPEC: Final = CommandSpec(
     "agents",
-    described("List my agents, answer invitations, take back what they gave"),
+    described("List your agents, answer their invitations, take back what they gave"),
     True,
     "what",
     True,

@@ -57,7 +57,7 @@ _THAT: Final = re.compile(
 SPECS: Final = (
     CommandSpec(
         "remember",
-        described("Remember something for me"),
+        described("Tell me something to remember"),
         True,
         "what",
         allowed=IN_CHAT,
@@ -65,7 +65,7 @@ SPECS: Final = (
     ),
     CommandSpec(
         "memories",
-        described("Show what you learned about me"),
+        described("Show what I learned about you"),
         True,
         "words",
         True,
@@ -75,7 +75,7 @@ SPECS: Final = (
     ),
     CommandSpec(
         "forget",
-        described("Forget something about me"),
+        described("Delete something that I learned about you"),
         True,
         "topic",
         False,
@@ -86,7 +86,7 @@ SPECS: Final = (
     ),
     CommandSpec(
         "privacy",
-        described("Show, export or erase what you store about me"),
+        described("Show, export or erase what I store about you"),
         True,
         "what",
         True,
@@ -109,7 +109,7 @@ SPECS: Final = (
     *documents.SPECS,
     CommandSpec(
         "link",
-        described("Link my accounts on two platforms, or separate them"),
+        described("Link your accounts on two platforms, or separate them"),
         True,
         "code",
         True,

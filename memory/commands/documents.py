@@ -21,7 +21,7 @@ OR_UNDO: Final = described("a text, or: undo")
 SPECS: Final = (
     CommandSpec(
         "soul",
-        described("Show or change how you behave towards me"),
+        described("Show or change how I behave towards you"),
         True,
         "text",
         True,

@@ -40,11 +40,11 @@ REJECTED_WITH_REASON: Final = text(
     "You have rejected the task. The agent can read that and your reason."
 )
 COMPLETED: Final = text("The task is completed. The agent can read your result.")
-EXPIRED: Final = text("The time of this task is over, so it has expired. The agent can see that.")
+EXPIRED: Final = text("The time for this task is over. The agent can see that.")
 OVER: Final = {
-    HandoffStatus.REJECTED: text("This task is not open any more: it is rejected."),
-    HandoffStatus.COMPLETED: text("This task is not open any more: it is completed."),
-    HandoffStatus.EXPIRED: text("This task is not open any more: it is expired."),
+    HandoffStatus.REJECTED: text("This task is no longer open: it was rejected."),
+    HandoffStatus.COMPLETED: text("This task is no longer open: it is completed."),
+    HandoffStatus.EXPIRED: text("This task is no longer open: its time is over."),
 }
 ACCEPTED_BEFORE: Final = text(
     "You have accepted this task already. When it is done, write `/handoff done {id} RESULT`."

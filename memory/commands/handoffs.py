@@ -33,7 +33,7 @@ AT_ONCE: Final = 20
 """Offers that are sent together."""
 PREFIX: Final = "memory:handoff:"
 SPECS: Final = (
-    CommandSpec("handoffs", described("List the tasks that agents handed to me"), allowed=IN_CHAT),
+    CommandSpec("handoffs", described("List the tasks that agents handed to you"), allowed=IN_CHAT),
     CommandSpec(
         "handoff",
         described("Accept, reject or complete a task of an agent"),

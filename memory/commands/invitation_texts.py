@@ -25,13 +25,13 @@ NOTICE: Final = text(
     "call the pool “{pool}”."
 )
 READS: Final = text(
-    "If you accept, the agent finds what others share there, and the owner of the pool can hand "
-    "tasks to it. The texts count as words of other people."
+    "If you accept, the agent finds what others share there, and the owner of the pool can "
+    "hand tasks to it. I treat their texts as words of other people, not as yours."
 )
 WRITES: Final = text(
-    "If you accept, the agent finds what others share there, and the owner of the pool can hand "
-    "tasks to it. The texts count as words of other people. It may also share memories of yours "
-    "there. I ask you before each."
+    "If you accept, the agent finds what others share there, and the owner of the pool can "
+    "hand tasks to it. I treat their texts as words of other people, not as yours. It may also "
+    "share memories of yours there. I ask you before each."
 )
 NOT_FROM_ME: Final = text("The name of the pool comes from that person, not from me.")
 WARNING: Final = text(

@@ -99,27 +99,27 @@ ERASE_LINKED: Final = text(
 )
 ERASED: Final = counted(
     "Done. Everything is erased: {count} entry. I keep nothing about this account any more, and "
-    "this answer is not kept either. If you write to me again, we begin anew.",
+    "this answer is not kept either. If you write to me again, we start from the beginning.",
     "Done. Everything is erased: {count} entries. I keep nothing about this account any more, and "
-    "this answer is not kept either. If you write to me again, we begin anew.",
+    "this answer is not kept either. If you write to me again, we start from the beginning.",
 )
 ERASED_OF_OPERATOR: Final = counted(
     "Done. Everything is erased: {count} entry. I keep nothing about this account any more, and "
     "this answer is not kept either. One thing stays: if you read private text of other people as "
     "an operator, took their conversations over or decided about their proposals, they keep the "
-    "record of it, with your id. If you write to me again, we begin anew.",
+    "record of it, with your id. If you write to me again, we start from the beginning.",
     "Done. Everything is erased: {count} entries. I keep nothing about this account any more, and "
     "this answer is not kept either. One thing stays: if you read private text of other people as "
     "an operator, took their conversations over or decided about their proposals, they keep the "
-    "record of it, with your id. If you write to me again, we begin anew.",
+    "record of it, with your id. If you write to me again, we start from the beginning.",
 )
 APPROVAL_GOES: Final = text(
-    "Your approval goes with it: where I answer only people who are approved, you need a new one "
-    "afterwards, and an owner by an owner code needs a new code."
+    "Your approval goes with it: where I answer only people who are approved, you need a new "
+    "one afterwards. If you became owner with an owner code, you need a new code too."
 )
 APPROVAL_GONE: Final = text(
-    "Your approval is gone too: where I answer only people who are approved, you need a new one. "
-    "If you were an owner by an owner code, you need a new code."
+    "Your approval is gone too: where I answer only people who are approved, you need a new "
+    "one. If you became owner with an owner code, you need a new code."
 )
 ERASED_ELSEWHERE: Final = text(
     "The account {side} has erased everything I kept about it, and is no longer linked with this "

@@ -51,11 +51,11 @@ DECISIONS: Final = (KEEP, BESIDE, DISCARD, LATER)
 
 UNDO_SPEC: Final = CommandSpec(
     "undo",
-    described("Delete what you noted on your own"),
+    described("Delete what I noted on my own"),
     True,
     "id",
     True,
-    described("an id; alone: the latest"),
+    described("an ID; without one: the latest"),
     allowed=IN_CHAT,
 )
 MAX_NAME: Final = 60
@@ -67,10 +67,10 @@ REPLACE_OR_KEEP: Final = text("Replace the old memory, or keep both?")
 MAX_UNDONE: Final = 5
 TAKEN_BACK: Final = text("I deleted what I had noted.")
 MORE: Final = counted("and {count} more", "and {count} more")
-RESTORED: Final = text("Valid again:")
+RESTORED: Final = text("I remember this again:")
 DOCUMENT: Final[Mapping[str, Sentence]] = {
-    "soul": text("I undid my change of the SOUL."),
-    "bible": text("I undid my change of the BIBLE."),
+    "soul": text("I undid my change of your preferences."),
+    "bible": text("I undid my change of the project notes."),
 }
 NO_DOCUMENT: Final[Mapping[str, Sentence]] = {
     "soul": text(

@@ -29,9 +29,9 @@ ROOMS: Final = {
     False: text("In channels and groups I no longer use what I know about you from elsewhere."),
 }
 NOTES: Final = {
-    True: text("Below my answers I now say what I noted on my own."),
+    True: text("Below my answers I now tell you what I noted on my own."),
     False: text(
-        "Below my answers I no longer say what I noted on my own. `/memories` still shows it; "
+        "Below my answers I no longer tell you what I noted on my own. `/memories` still shows it; "
         "`/undo` deletes the latest."
     ),
 }
@@ -41,9 +41,9 @@ MEMORY: Final = {
         "`/privacy memory on here` in it."
     ),
     False: text(
-        "Memory is off for you. From now on I recall nothing and store nothing that you write: "
-        "I answer each message on its own. Earlier memories stay stored, unused; `/forget` or "
-        "`/privacy erase` deletes them. `/privacy memory on` turns memory on again."
+        "Memory is off for you. From now on I recall nothing and store nothing that you write: I "
+        "answer each message on its own. I keep what I stored before, but do not use it; `/forget` "
+        "or `/privacy erase` deletes it. `/privacy memory on` turns memory on again."
     ),
 }
 HERE: Final = {

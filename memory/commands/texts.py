@@ -154,29 +154,27 @@ _ROOMS: Final = {
     ),
 }
 _MEMORY_ON: Final = text(
-    "Memory is on for you. While it is off, I recall nothing and store nothing that you write. "
-    "`/privacy memory off` turns it off everywhere, `/privacy memory off here` turns it off only "
-    "in the conversation in which you write it."
+    "Memory is on for you. `/privacy memory off` turns it off everywhere, and `/privacy memory "
+    "off here` only in the conversation in which you write it. While it is off, I recall nothing "
+    "and store nothing that you write."
 )
 _MEMORY_OFF: Final = text(
-    "Memory is off for you. While it is off, I recall nothing and store nothing that you write. "
-    "`/privacy memory on` turns it on everywhere, `/privacy memory off here` turns it off only in "
-    "the conversation in which you write it."
+    "Memory is off for you: I recall nothing and store nothing that you write. `/privacy "
+    "memory on` turns it on again."
 )
 _MEMORY_OFF_HERE: Final = text(
-    "Memory is off for you in this conversation (`/privacy memory on here` turns it on). While it "
-    "is off, I recall nothing and store nothing that you write. `/privacy memory off` turns it off "
-    "everywhere, `/privacy memory off here` turns it off only in the conversation in which you "
-    "write it."
+    "Memory is off for you in this conversation: I recall nothing and store nothing that you "
+    "write here. `/privacy memory on here` turns it on again; `/privacy memory off` turns it "
+    "off everywhere."
 )
 _NOTES: Final = {
     True: text(
-        "Below my answers I say what I noted on my own. `/privacy notes off` changes that. `/undo` "
-        "deletes what I noted."
+        "Below my answers I tell you what I noted on my own. `/privacy notes off` changes that. "
+        "`/undo` deletes what I noted."
     ),
     False: text(
-        "Below my answers I do not say what I noted on my own. `/privacy notes on` changes that. "
-        "`/undo` deletes what I noted."
+        "I do not tell you what I noted on my own. `/privacy notes on` lets me write it below my "
+        "answers. `/undo` deletes what I noted."
     ),
 }
 _KEPT_FOR: Final = counted(
@@ -194,7 +192,7 @@ KINDS: Final[Mapping[str, Sentence]] = {
     "memories": text("memories, including stored chat messages"),
     "memory_reviews": text("memories that wait for your decision"),
     "memory_conflicts": text("pairs of memories that may contradict each other, without text"),
-    "memory_sessions": text("memory sessions"),
+    "memory_sessions": text("times of our conversations, without text"),
     "brain_documents": text("preferences and project notes that you wrote"),
     "turns": text("recent messages of our conversations"),
     "conversation_notes": text("tasks and summaries of our conversations"),
@@ -202,7 +200,7 @@ KINDS: Final[Mapping[str, Sentence]] = {
     "waiting_turns": text("messages that memory has not stored yet"),
     "inbox": text("recently received messages"),
     "outbox": text("answers that are not sent yet"),
-    "traces": text("decisions about your messages, without text"),
+    "traces": text("records of what I did with your messages, without text"),
     "archived_conversations": text("conversations that you archived in the console"),
     "takeovers": text("conversations that an operator answers instead of me"),
     "text_grants": text("private texts that operators asked to read, without text"),
@@ -246,8 +244,11 @@ PROJECT_OF_ROOM: Final = text(
 )
 NO_FIGURES: Final = text("This project has no status yet.")
 NO_DOCUMENT: Final[Mapping[str, Sentence]] = {
-    "soul": text("No preferences yet. Add some: `/soul …`"),
-    "bible": text("No project notes yet. Add some: `/bible …`"),
+    "soul": text(
+        "You have set no preferences yet. Tell me how to behave towards you, for example: `/soul "
+        "Answer briefly.`"
+    ),
+    "bible": text("This project has no notes yet. Write them after the command: `/bible …`"),
 }
 DOCUMENT_WAYS: Final[Mapping[str, Sentence]] = {
     "soul": text(
@@ -305,8 +306,8 @@ def planned(use: PlanUse) -> Text:
 
 
 _LEARNED: Final = text("**What I learned about you** ({shown} of {total})")
-_MATCHING: Final = text("**What I learned about you that matches** ({shown} of {total})")
-_BEST: Final = text("**What I learned about you that matches** ({shown} of the best {total})")
+_MATCHING: Final = text("**Matches in what I learned about you** ({shown} of {total})")
+_BEST: Final = text("**Matches in what I learned about you** ({shown} of the best {total})")
 _SAID: Final = text("**Chat messages that I keep** ({shown} of {total})")
 _BEST_SAID: Final = text("**Chat messages that I keep** ({shown} of the best {total})")
 _DELETE_ONE: Final = text("`/forget ID` deletes one.")
@@ -431,7 +432,7 @@ _REPLACE_DOCUMENT: Final[Mapping[str, Sentence]] = {
     "heartbeat": text("Replace the status with this?"),
 }
 _KEEP_THIS: Final = text("Keep this?")
-_SHARE_THIS: Final = text("Let an agent share this with the agents of others?")
+_SHARE_THIS: Final = text("Let an agent share this with other people's agents?")
 _MORE_WAIT: Final = counted("{count} more is waiting.", "{count} more are waiting.")
 
 

@@ -31,7 +31,7 @@ from gateway.text import NO_TEXT, Text, text
 from memory.model.record import Record, Scope
 
 NO_PROJECT: Final = text(
-    "No project is chosen. Choose one with `/project` in a direct message to the assistant."
+    "No project is chosen. To choose one, write `/project` in a direct message."
 )
 """The refusal, with the code `no_project`, of what belongs to a project."""
 WIDEST: Final = 4

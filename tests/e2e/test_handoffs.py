@@ -160,7 +160,7 @@ async def test_a_person_rejects_a_task_by_a_typed_command_and_the_source_reads_w
         assert (ended.status, ended.reason) == (HandoffStatus.REJECTED, "not my area")
         offer = (await ada.shown())[1]
         if offer.buttons:
-            assert "not open any more" in (await ada.press(offer, "Accept")).text
+            assert "no longer open" in (await ada.press(offer, "Accept")).text
         assert (await source.state(made)).status is HandoffStatus.REJECTED
 
 
@@ -180,7 +180,7 @@ async def test_only_the_target_presses_and_an_expired_task_says_so(tmp_path: Pat
         await lab.app.storage.long_lived.run_job(
             lambda db: db.execute("UPDATE agent_handoffs SET until = 1").rowcount
         )
-        assert "has expired" in (await ada.press(offer, "Accept")).text
+        assert "The time for this task is over" in (await ada.press(offer, "Accept")).text
         await offered(lab.app)
         assert (await source.state(made)).status is HandoffStatus.EXPIRED
 

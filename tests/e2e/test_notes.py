@@ -66,7 +66,7 @@ async def test_undo_applies_to_the_latest_note_and_restores_the_replaced_memory(
     assert "It replaces “I prefer tabs over spaces”" in replaced.text
     assert await current(lab) == ["I prefer spaces now, not tabs"]
     undone = await ada.command("undo")
-    assert "Valid again:" in undone.text
+    assert "I remember this again:" in undone.text
     assert await current(lab) == ["I prefer tabs over spaces"]
     await ada.command("undo")
     assert await kept(lab) == []
@@ -89,7 +89,7 @@ async def test_another_person_cannot_undo_a_note(lab: Lab) -> None:
 
 async def test_notes_can_be_turned_off_and_on(lab: Lab) -> None:
     ada = direct(lab)
-    assert "no longer say" in (await ada.command("privacy", "notes off")).text
+    assert "no longer tell" in (await ada.command("privacy", "notes off")).text
     answer = await ada.say(TABS)
     assert (answer.text, answer.buttons) == ("I will remember that.", ())
     reply = await ada.say(HEDGED)

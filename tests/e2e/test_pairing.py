@@ -131,7 +131,7 @@ async def test_who_sends_the_owner_code_is_owner(variant: str, tmp_path: Path) -
     async with open_lab(variant, tmp_path, {"access": {"admission": "owners"}}) as lab:
         ada, eve = lab.platform.person("Ada"), lab.platform.person("Eve")
         code = await owner_code(lab)
-        assert "you are the owner" in await say(lab, ada, code)
+        assert "You are now the owner" in await say(lab, ada, code)
         assert "You said" in await say(lab, ada, "I like tea")
         assert "not valid" in await say(lab, eve, code)
         await lab.platform.say(eve, lab.platform.direct(eve), "hello?")
@@ -160,7 +160,7 @@ async def test_a_link_to_the_bot_carries_the_owner_code(variant: str, tmp_path: 
         ada = lab.platform.person("Ada")
         room = lab.platform.direct(ada)
         await lab.platform.command(ada, room, "start", await owner_code(lab))
-        assert "you are the owner" in (await lab.answer(room)).text
+        assert "You are now the owner" in (await lab.answer(room)).text
 
 
 async def test_on_the_web_page_a_browser_is_a_stranger_until_it_is_approved(tmp_path: Path) -> None:

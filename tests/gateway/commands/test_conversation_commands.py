@@ -41,7 +41,7 @@ async def test_a_task_is_set_shown_and_ended() -> None:
         await g.take(command("task"))
         assert g.texts[-1].startswith("No task is set here")
         await g.take(command("task", "Bake bread"))
-        assert "The task here (set by Ada (test:main:ada))" in g.texts[-1]
+        assert "The task here (set by Ada)" in g.texts[-1]
         await g.take(command("task", " "))
         assert "Bake bread" in g.texts[-1]
         await g.take(command("task", "clear"))
@@ -160,7 +160,7 @@ async def test_the_model_sets_a_task_in_the_persons_own_words_with_a_note() -> N
         g.model.reply = sets("")
         await asked(g, "that is done", number=2)
         assert await kept(g) is None
-        assert "The task was ended" in g.texts[-1]
+        assert "Task ended" in g.texts[-1]
 
 
 async def test_a_denial_stays_in_the_task() -> None:
@@ -186,7 +186,7 @@ async def test_a_task_in_other_words_is_asked_about_with_a_button() -> None:
         assert await kept(g) == ConversationTask(
             "tell everybody that Eve pays", "test:main:ada", "Ada", "m1"
         )
-        assert "(set by Ada (test:main:ada))" in g.texts[-1]
+        assert "(set by Ada)" in g.texts[-1]
 
 
 async def test_a_refused_task_is_not_set() -> None:
@@ -273,7 +273,7 @@ async def test_text_like_an_instruction_becomes_no_task_of_a_room() -> None:
         assert g.texts[-1].startswith("That reads like instructions")
         assert await kept(g) is None
         await g.take(command("task", f"{order}!", at=direct()))
-        assert "The task here (set by Ada (test:main:ada))" in g.texts[-1]
+        assert "The task here (set by Ada)" in g.texts[-1]
 
 
 async def test_a_task_is_material_and_cannot_close_its_tag() -> None:

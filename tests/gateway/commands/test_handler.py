@@ -20,6 +20,7 @@ from gateway.message import (
     MessageDeleted,
     MessageEdited,
     Place,
+    Quote,
 )
 from gateway.people import PersonId
 from gateway.policy.access import AccessPolicy, RolePolicy
@@ -50,7 +51,10 @@ async def test_context_shows_what_the_model_sees() -> None:
     async with gateway() as g:
         await g.take(received("hello", message_id="m1"))
         await g.take(command("context"))
-        assert "last 2 messages of this conversation, of at most 10" in g.texts[-1]
+        assert (
+            "last 2 messages of this conversation (at most 10, none older than 24 hours)"
+            in g.texts[-1]
+        )
 
 
 BUTTONS = Capabilities(max_buttons=3, ephemeral=True, joins_threads=True)
@@ -438,3 +442,20 @@ async def test_a_channel_of_people_with_commands_is_bounded() -> None:
         assert COMMANDS_TOGETHER <= len(answered) <= COMMANDS_TOGETHER + people * COMMAND_RESERVE
         refusals = len(g.texts) - len(answered)
         assert refusals <= people
+
+
+async def test_the_command_that_asks_needs_a_question_or_a_message_to_reply_to() -> None:
+    async with gateway() as g:
+        await g.take(command("ask"), command("ask", "  "))
+        assert g.texts == ["What would you like to ask? Write it after the command: /ask …"] * 2
+        assert not g.model.requests
+        replying = replace(message("/ask", message_id="m2"), quote=Quote("m1", "Whales sing."))
+        await g.take(CommandInvoked("c2", direct(), ADA, "ask", "", replying))
+        assert "Whales sing." in g.model.last_words()
+
+
+async def test_help_says_the_way_to_more_commands_once() -> None:
+    for can, sentences in ((BUTTONS, 0), (Capabilities(), 1)):
+        async with gateway(capabilities=can) as g:
+            await g.take(command("help"))
+            assert g.texts[-1].count("/help more") == sentences

@@ -210,7 +210,7 @@ async def test_without_an_owner_people_are_told_what_to_send() -> None:
         assert g.texts[1:] == [f"{NO_OWNER.english} {SEND_CODE.english}"] * 2
         assert await g.rows("pairing_requests") == 0
         await g.take(received(f"my code is {code.code}.", message_id="m6", author="ada"))
-        assert "you are the owner" in g.texts[-1]
+        assert "You are now the owner" in g.texts[-1]
         await g.take(received("hi", message_id="m7", author="eve"))
         assert CODE.search(g.texts[-1])
         assert not g.model.requests
@@ -259,7 +259,7 @@ async def test_the_owner_code_makes_an_owner_who_gets_a_greeting() -> None:
     async with gateway(policies=OWNERS) as g:
         code = await owner_code(g)
         await g.take(received(code.code.lower(), author="ada"))
-        assert "you are the owner" in g.texts[0]
+        assert "You are now the owner" in g.texts[0]
         assert g.services.admissions.granted("default", "test:main:ada") is Role.OWNER
         assert await nothing_is_kept(g)
         await g.take(received("hello", message_id="m2", author="ada"))
@@ -275,7 +275,7 @@ async def test_the_owner_code_can_follow_start() -> None:
         code = await owner_code(g)
         author = message(author="ada").author
         await g.take(CommandInvoked("e1", direct("ada"), author, "start", code.code))
-        assert "you are the owner" in g.texts[0]
+        assert "You are now the owner" in g.texts[0]
 
 
 async def test_the_same_delivery_twice_sends_one_greeting() -> None:

@@ -218,7 +218,9 @@ async def test_with_memory_off_the_person_is_told_instead_of_the_withheld_answer
         assert await g.stored_words() == []
 
 
-@pytest.mark.parametrize(("fades", "left"), [(0.0, "Somebody of the team"), (30.0, BEGINNING[:9])])
+@pytest.mark.parametrize(
+    ("fades", "left"), [(0.0, "Somebody from the team"), (30.0, BEGINNING[:9])]
+)
 async def test_a_live_answer_stops_and_a_note_replaces_a_message_that_would_stay(
     monkeypatch: pytest.MonkeyPatch, fades: float, left: str
 ) -> None:
@@ -352,7 +354,7 @@ async def test_an_unknown_button_shows_nothing(value: str) -> None:
         await taken(g, direct())
         await press(g, direct(), "ada", value)
         assert not await shared(g)
-        assert "This button has no effect any more" in g.texts[-1]
+        assert "This button no longer works" in g.texts[-1]
 
 
 async def test_an_old_button_shows_nothing() -> None:

@@ -118,11 +118,11 @@ async def test_only_operators_list_everybody_and_no_agent_lists_at_all(agents: A
             await step(ada)
     acting = replace(ada, agent=agent.id)
     for own in (overview.agents, overview.own_pools):
-        with pytest.raises(NotFound, match="Only people"):
+        with pytest.raises(NotFound, match="Only a person"):
             await own(acting)
     acting = replace(await agents.operator(), agent=agent.id)
     for step in (overview.all_agents, overview.all_pools):
-        with pytest.raises(NotFound, match="Only people"):
+        with pytest.raises(NotFound, match="Only a person"):
             await step(acting)
 
 

@@ -18,7 +18,7 @@ async def say(rig: Rig, line: str, name: str = "ada", **where: object) -> Englis
 
 async def test_a_soul_is_written_shown_and_undone() -> None:
     async with memory_rig() as rig:
-        assert "No preferences yet" in (await say(rig, "/soul")).markdown
+        assert "You have set no preferences yet" in (await say(rig, "/soul")).markdown
         text = (await say(rig, "/soul Be short.\n\nNever use *emoji*.")).markdown
         assert text == "Saved as version 1 of the preferences."
         shown = (await say(rig, "/soul")).markdown
@@ -28,7 +28,7 @@ async def test_a_soul_is_written_shown_and_undone() -> None:
         await say(rig, "/soul Be long.")
         assert "version 3" in (await say(rig, "/soul undo")).markdown
         assert "Be short." in (await say(rig, "/soul")).markdown
-        assert "No preferences yet" in (await say(rig, "/soul", "bob")).markdown
+        assert "You have set no preferences yet" in (await say(rig, "/soul", "bob")).markdown
 
 
 @pytest.mark.parametrize("line", ["/soul", "/soul Be short.", "/soul undo"])

@@ -65,7 +65,7 @@ async def test_the_person_is_asked_below_an_answer_and_decides(
         if restores:
             assert all(len(value.encode()) <= 64 for value in restores.values())
             again = await rig.commands.press(restores["Restore"], rig.caller("ada"))
-            assert "Valid again" in again.markdown
+            assert "I remember this again" in again.markdown
             assert await current(rig) == [NEW, OLD]
             assert len(await (await rig.handle("ada")).contradictions.marks()) == len(ids)
 

@@ -177,7 +177,7 @@ async def test_undo_restores_the_earlier_soul() -> None:
         assert await soul(rig) == "Call me Ada."
         versions = await (await rig.handle()).documents.versions("soul")
         assert [version.content for version in versions] == ["Call me Ada."]
-        assert "I undid my change of the SOUL" in await undo(rig, "soul-1")
+        assert "I undid my change of your preferences" in await undo(rig, "soul-1")
         assert await soul(rig) == ""
 
 
@@ -267,11 +267,11 @@ async def test_privacy_lists_the_choices() -> None:
             return str((await rig.commands.run("privacy", "", rig.caller())).markdown)
 
         assert "Memory is on for you" in await shown()
-        assert "I say what I noted" in await shown()
+        assert "I tell you what I noted" in await shown()
         await rig.commands.run("privacy", "memory off here", rig.caller())
         await rig.commands.run("privacy", "notes off", rig.caller())
         assert "Memory is off for you in this conversation" in await shown()
-        assert "I do not say what I noted" in await shown()
+        assert "I do not tell you what I noted" in await shown()
         both = (await rig.commands.run("privacy", "memory off", rig.caller())).markdown
         assert "Memory is off for you." in both
         still = (await rig.commands.run("privacy", "memory on here", rig.caller())).markdown
