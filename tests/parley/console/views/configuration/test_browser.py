@@ -122,7 +122,7 @@ async def test_an_operator_approves_in_the_page(console: Console) -> None:
         await page.goto(at(console, "/access"))
         await page.get_by_role("button", name="Approve", exact=True).click()
         await expect(page.get_by_role("status").first).to_contain_text("may write now")
-        await expect(page.locator("#main")).to_contain_text("Nobody asks at the moment.")
+        await expect(page.locator("#main")).to_contain_text("No open requests.")
         await page.get_by_role("row", name="laptop").get_by_role("button").click()
         await expect(page.get_by_role("status").first).to_have_text("The token is revoked.")
         assert opened.complaints == []
@@ -133,7 +133,7 @@ async def test_one_save_for_a_page_and_errors_at_the_field(console: Console) -> 
         page = await sign_in(console, opened, OWNER)
         await page.goto(at(console, "/configuration?page=limits"))
         person, room = page.get_by_label("One person", exact=True), page.get_by_label("One room")
-        day = page.get_by_label("One person in a day")
+        day = page.get_by_label("One person per day")
         await day.fill("2.5")
         await person.fill("-3")
         await room.fill("many")

@@ -134,7 +134,7 @@ async def test_a_restart_keeps_the_overrides_and_ignores_an_unusable_one(tmp_pat
         assert "tools.extra" in page.text
         assert "names no server of mcp.servers, and no tool." in page.text
         assert problem in (await oona.get("/overview")).text
-        assert 'aria-label="Back to the file: tools.extra"' in page.text
+        assert 'aria-label="Use the file's value: tools.extra"' in page.text
         # Other changes are possible meanwhile, and it is removed like any other.
         assert (await change(oona, "limits.user_per_minute", "9", 2)).status == 200
         gone = {"key": "tools", "name": "extra", "based_on": "3"}
