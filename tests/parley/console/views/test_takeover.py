@@ -192,7 +192,7 @@ async def test_another_operator_neither_answers_nor_reads(console: Console, worl
     await act(console, OPERATOR, world.adas, "take-over", name="Olga")
     await says(console, PERSON, "a new secret", 1)
     text = await text_of(console, OWNER, world.adas)
-    assert "Olga</bdi> answers this conversation" in text
+    assert "Olga</bdi> is answering this conversation" in text
     assert "a new secret" not in text
     refused = await act(console, OWNER, world.adas, "answer", text="hi")
     assert (refused.status, "Another operator" in refused.text) == (422, True)

@@ -46,7 +46,7 @@ async def test_a_change_holds_at_once_and_is_undone_with_one_press(either_consol
     assert (await oona.post("/configuration/undo", {"based_on": "4"})).status == 422
     history = (await oona.get("/configuration/versions")).text
     assert "undone to version 1" in history
-    assert "undone to the file" in history
+    assert "back to the file" in history
     restored = await oona.post("/configuration/restore", {"based_on": "4", "version": "2"})
     assert "Saved as version 5." in restored.text
     assert services.policies.limits.user_per_minute == 9
