@@ -73,7 +73,7 @@ HOOKS: Final = (
         "`check_access`",
         (
             "after the lists and the approvals allowed, before the limits and the model; also "
-            "for the console's question *May a person do something here?*"
+            "for the console's page *Check what a person may do*"
         ),
         "a `Decision`",
         (

@@ -10,7 +10,7 @@ _KNOWN: Final = (
     # Roles, and the levels of budgets and limits.
     *(text("guest"), text("member"), text("operator"), text("owner")),
     *(text("person"), text("channel"), text("workspace"), text("model"), text("user")),
-    *(text("person, beside the shared limits"), text("project"), text("everybody")),
+    *(text("each person, even when a shared limit is used up"), text("project"), text("everybody")),
     # Places and triggers.
     *(text("direct"), text("private room"), text("public room")),
     *(text("mention"), text("direct message"), text("reply"), text("prefix"), text("thread")),
@@ -18,7 +18,7 @@ _KNOWN: Final = (
     # Outcomes of messages, and states of conversations and parts.
     *(text("answered"), text("refused"), text("failed"), text("other"), text("gave up")),
     *(text("unavailable"), text("broken"), text("too long"), text("stopped"), text("empty")),
-    *(text("waiting"), text("working"), text("done"), text("handed over")),
+    *(text("waiting"), text("being answered"), text("done"), text("handed over")),
     *(text("ready"), text("connected"), text("connecting"), text("starting"), text("missing")),
     *(text("problem"), text("note"), text("platform"), text("part"), text("slow")),
     *(text("taken over"), text("memories"), text("not delivered"), text("set aside")),
@@ -30,15 +30,16 @@ _KNOWN: Final = (
     *(text("output"), text("cache read"), text("cache write"), text("cache write hour")),
     text("search"),
     # Actions of the audit log.
-    *(text("access change"), text("agent auth"), text("brain write"), text("console")),
-    *(text("cross agent read"), text("handoff"), text("memory bulk delete")),
-    *(text("memory delete"), text("memory erase"), text("memory export"), text("memory import")),
-    *(text("memory read"), text("memory review"), text("memory ttl cleanup")),
-    *(text("memory conflict"), text("memory restore")),
-    *(text("memory write"), text("people link"), text("permission denied")),
-    *(text("poisoning attempt blocked"), text("pool operation"), text("room binding")),
-    *(text("secret kept"), text("secret redacted"), text("secret refused")),
-    text("security event"),
+    *(text("approval or role changed"), text("agent changed"), text("console")),
+    *(text("preferences or notes changed"), text("memory of another agent read")),
+    *(text("handed-over task"), text("several memories deleted"), text("memory deleted")),
+    *(text("everything erased"), text("data exported"), text("data imported")),
+    *(text("memories read"), text("proposal or decision"), text("expired memories deleted")),
+    *(text("contradiction found or decided"), text("memory restored"), text("memory stored")),
+    *(text("accounts linked or unlinked"), text("not permitted")),
+    *(text("harmful text refused"), text("pool changed"), text("room given a project")),
+    *(text("text with a secret stored"), text("secret removed from a text")),
+    *(text("text with a secret refused"), text("security event")),
     # Details of its entries: actions in the console, and names of values.
     *(text("configuration changed"), text("configuration tested"), text("restarted")),
     *(text("signed in"), text("session ended"), text("sessions ended")),
@@ -50,7 +51,36 @@ _KNOWN: Final = (
     *(text("about"), text("by"), text("decision"), text("reason"), text("results")),
     *(text("deleted"), text("session"), text("token"), text("file"), text("review")),
 )
-CALLED: Final = {"glass broken": "private texts opened", "of": "about"}
+CALLED: Final = {
+    "glass broken": "private texts opened",
+    "of": "about",
+    "working": "being answered",
+    "person, beside the shared limits": "each person, even when a shared limit is used up",
+    "access change": "approval or role changed",
+    "agent auth": "agent changed",
+    "brain write": "preferences or notes changed",
+    "cross agent read": "memory of another agent read",
+    "handoff": "handed-over task",
+    "memory bulk delete": "several memories deleted",
+    "memory conflict": "contradiction found or decided",
+    "memory delete": "memory deleted",
+    "memory erase": "everything erased",
+    "memory export": "data exported",
+    "memory import": "data imported",
+    "memory read": "memories read",
+    "memory restore": "memory restored",
+    "memory review": "proposal or decision",
+    "memory ttl cleanup": "expired memories deleted",
+    "memory write": "memory stored",
+    "people link": "accounts linked or unlinked",
+    "permission denied": "not permitted",
+    "poisoning attempt blocked": "harmful text refused",
+    "pool operation": "pool changed",
+    "room binding": "room given a project",
+    "secret kept": "text with a secret stored",
+    "secret redacted": "secret removed from a text",
+    "secret refused": "text with a secret refused",
+}
 """Names of the program that say little to people, and the words that stand for them."""
 KNOWN: Final[Mapping[str, Sentence]] = {one.msgid: one for one in _KNOWN}
 

@@ -177,7 +177,7 @@ function fileRefusal(file) {
     return say_count("A message takes at most {count} file; {name} and later ones are not attached.", "A message takes at most {count} files; {name} and later ones are not attached.", { count: limits.files, name: file.name });
   }
   if (file.size > limits.bytes) {
-    return say("{name} has {size}; at most {most} can be sent.", { name: file.name, size: inMegabytes(file.size), most: inMegabytes(limits.bytes) });
+    return say("{name} is too large: {size}, and at most {most} can be sent.", { name: file.name, size: inMegabytes(file.size), most: inMegabytes(limits.bytes) });
   }
   return file.size ? "" : say("{name} is empty, or a folder: choose the files in it.", { name: file.name });
 }

@@ -69,7 +69,7 @@ export async function ask(path, options = {}) {
     body = { error: text };
   }
   if (!response.ok) {
-    throw new Refused(body.advice || body.error || say("Refused ({status}).", { status: String(response.status) }), response.status);
+    throw new Refused(body.advice || body.error || say("Refused ({status}). Reload the page, and try again.", { status: String(response.status) }), response.status);
   }
   return body;
 }

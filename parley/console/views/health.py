@@ -49,16 +49,15 @@ FOLDER: Final = "backups"
 MAX_BACKUPS: Final = 10
 SPARE: Final = 1.2
 """Free space that a backup needs, as a multiple of the size of the database."""
-TOO_SOON: Final = text(
-    "The checks ran in the last five minutes. They send requests to the services of the models and "
-    "platforms, so they run at most once in five minutes."
-)
+TOO_SOON: Final = text("The checks ran less than five minutes ago. Try again in a few minutes.")
 SLOW: Final = text("The checks took more than two minutes. `parley doctor` shows the slow one.")
 FULL: Final = text(
     "{folder} holds {number} backups already. Move one to another place, or delete it, and try "
     "again."
 )
-NO_FILE: Final = text("The database is no file.")
+NO_FILE: Final = text(
+    "The database is not a file that the program can copy. For PostgreSQL, use `pg_dump`."
+)
 NO_FOLDER: Final = text("The folder {folder} cannot be used: {reason}.")
 NO_SPACE: Final = text("{folder} has {free} of free space, and the backup needs {needed}.")
 
@@ -314,7 +313,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         method="GET",
         path=PATH,
         allowed=to_read(Role.OPERATOR),
-        summary=text("Checks with their next step, the log of a message, a backup"),
+        summary=text("Checks with their next step, what happened to a message, a backup"),
         run=health,
         template="health.html",
         menu=text("Health"),

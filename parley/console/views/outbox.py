@@ -28,7 +28,7 @@ MAX_DEAD: Final = 1_000
 """Dead letters that the pages reach, the latest ones; `parley outbox` reaches all."""
 MAX_KEY: Final = 300
 NOTHING: Final = text("No answer is chosen. Tick the answers first.")
-GONE: Final = text("None of these answers is a dead letter any more. Open the outbox again.")
+GONE: Final = text("None of these answers is in the list any more. Open the outbox again.")
 
 Key = Annotated[str, StringConstraints(min_length=1, max_length=MAX_KEY)]
 
@@ -213,7 +213,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         method="GET",
         path=PATH,
         allowed=to_read(Role.OPERATOR),
-        summary=text("Answers that wait, and answers that could not be delivered"),
+        summary=text("Answers waiting to be sent, and answers not delivered"),
         run=outbox,
         template="outbox.html",
         menu=text("Outbox"),

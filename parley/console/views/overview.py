@@ -268,20 +268,25 @@ async def _own_needs(viewer: Viewer, services: ConsoleServices) -> AsyncIterator
     taken = await _taken_over(viewer, services) if viewer.is_operator else 0
     if taken:
         said = counted(
-            "You answer one conversation instead of the assistant.",
-            "You answer {count} conversations instead of the assistant.",
+            "You are answering one conversation instead of the assistant.",
+            "You are answering {count} conversations instead of the assistant.",
             count=taken,
         )
         path = "/conversations?state=handed_over"
-        yield Need(kind="taken over", text=said, step=text("Answer, or give them back"), path=path)
+        yield Need(
+            kind="taken over",
+            text=said,
+            step=text("Answer, or give back to the assistant"),
+            path=path,
+        )
     if services.memory.memory is None:
         return
     handle = await services.memory_of(viewer)
     waiting = await handle.review.waiting(MOST)
     if waiting:
         said = counted(
-            "One memory waits for your decision.",
-            "{count} memories wait for your decision.",
+            "One memory is waiting for your decision.",
+            "{count} memories are waiting for your decision.",
             count=len(waiting),
         )
         yield Need(kind="memories", text=said, step=text("Decide"), path=REVIEWS)
@@ -291,8 +296,8 @@ async def _own_needs(viewer: Viewer, services: ConsoleServices) -> AsyncIterator
     others = [one for one in known if one.waiting and one.id != handle.access.project]
     if others:
         said = counted(
-            "One proposal for a project waits for an operator.",
-            "{count} proposals for projects wait for an operator.",
+            "One proposal for a project is waiting for an operator's decision.",
+            "{count} proposals for projects are waiting for an operator's decision.",
             count=sum(one.waiting for one in others),
         )
         path = f"{REVIEWS}?project={quote(others[0].id, safe='')}"
@@ -431,15 +436,15 @@ def _need(kind: str, name: str, state: str, problem: str, step: str) -> Need:
 def _of_queue(queue: Queue, now: datetime) -> Iterator[Need]:
     if queue.oldest_event and now - queue.oldest_event > SLOW:
         said = counted(
-            "One message has waited for an answer for more than 5 minutes.",
-            "{count} messages wait, the first one for more than 5 minutes.",
+            "One message has been waiting for an answer for more than 5 minutes.",
+            "{count} messages are waiting for an answer, the first one for more than 5 minutes.",
             count=queue.events,
         )
         yield Need(kind="slow", text=said, step=CHECK, path="/health", urgent=True)
     if queue.oldest_send and now - queue.oldest_send > SLOW:
         said = counted(
-            "One answer has waited to be sent for more than 5 minutes.",
-            "{count} answers wait to be sent, the first one for more than 5 minutes.",
+            "One answer has been waiting to be sent for more than 5 minutes.",
+            "{count} answers are waiting to be sent, the first one for more than 5 minutes.",
             count=queue.sends,
         )
         yield Need(kind="slow", text=said, step=CHECK, path="/health", urgent=True)
@@ -447,7 +452,7 @@ def _of_queue(queue: Queue, now: datetime) -> Iterator[Need]:
         said = counted(
             "One answer was not delivered.", "{count} answers were not delivered.", count=queue.dead
         )
-        step = text("See why, and send it again")
+        step = text("See why, and send again")
         yield Need(kind="not delivered", text=said, step=step, path="/outbox", urgent=True)
     if queue.quarantined:
         said = counted(
@@ -473,11 +478,11 @@ def _of_identities(conflict: str) -> Need:
 
 def _of_requests(number: int) -> Need:
     said = counted(
-        "One person asks for permission to write.",
-        "{count} people ask for permission to write.",
+        "One person is waiting for your approval to write to the assistant.",
+        "{count} people are waiting for your approval to write to the assistant.",
         count=number,
     )
-    return Need(kind="access", text=said, step=text("Decide on the page Access"), path="/access")
+    return Need(kind="access", text=said, step=text("Approve or reject"), path="/access")
 
 
 ROUTES: Final[tuple[AnyRoute, ...]] = (

@@ -56,7 +56,7 @@ TAKEN: Final = text("Somebody has taken this conversation over already. Open it 
 NOT_TAKEN: Final = text("The assistant answers this conversation. Take it over first.")
 ANSWERS: Final = text("The assistant answers this conversation already.")
 NOT_YOURS: Final = text(
-    "Another operator answers this conversation. Ask them to give it back first."
+    "Another operator is answering this conversation. Ask them to give it back first."
 )
 OWN: Final = text("This is your own conversation with the assistant. You cannot take it over.")
 NOT_CONNECTED: Final = text("This account is not connected any more, so nothing can be sent there.")
@@ -248,7 +248,9 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         allowed=in_person(Role.OPERATOR),
         summary="Answer a conversation instead of the assistant",
         run=take_over,
-        done=text("You answer this conversation now. A message informs the people there."),
+        done=text(
+            "You are answering this conversation now. The people there get a message about it."
+        ),
         then=ONE,
     ),
     ConsoleRoute(

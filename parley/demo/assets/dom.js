@@ -42,7 +42,7 @@ export async function act(state, action) {
   }).catch(() => { throw new Error(say("The demo has ended. Start it again with parley demo, or in a checkout with make demo.")); });
   const body = await response.json().catch(() => ({}));
   if (!response.ok) {
-    throw new Error(body.error || say("Refused ({status}).", { status: String(response.status) }));
+    throw new Error(body.error || say("Refused ({status}). Reload the page, and try again.", { status: String(response.status) }));
   }
   return body;
 }

@@ -3,11 +3,11 @@
 import { $, make } from "./dom.js";
 
 const WORDS = {
-  invocation: say("Addressed to the assistant?"), identity: say("Identity"), loop_guard: say("Loop of two bots?"),
-  loop: say("Loop of two bots?"), access: say("Access"), limits: say("Within the limits?"),
+  invocation: say("Addressed to the assistant?"), identity: say("Identity"), loop_guard: say("Check for bot loops"),
+  loop: say("Check for bot loops"), access: say("Access"), limits: say("Within the limits?"),
   budget: say("Within the budget?"), context: say("Earlier messages"), attachments: say("Files"),
-  model: say("Model"), tool: say("Tool"), response_filter: say("Free of secrets?"), render: say("Rendering"),
-  memory: say("Memory"), recall: say("Recall"), task: say("Task"), thread: say("Thread"), "context blocks": say("Blocks of the prompt"), save: say("Storage"), queue: say("Order"), confirmation: say("Confirmation"),
+  model: say("Model"), tool: say("Tool"), response_filter: say("Free of secrets?"), render: say("Formatting"),
+  memory: say("Memory"), recall: say("Recall"), task: say("Task"), thread: say("Thread"), "context blocks": say("Blocks of the prompt"), save: say("Storage"), queue: say("Queue"), confirmation: say("Confirmation"),
 };
 const VERDICTS = { skipped: say("skipped"), yes: say("yes"), no: say("no") };
 let openCalls = new Set();

@@ -10,11 +10,11 @@ from gateway.text import Sentence, Text, counted, text
 _INVALID: Final = text("This value is not valid.")
 _NO_NUMBER: Final = text("This should be a whole number.")
 _NO_AMOUNT: Final = text("This should be a number.")
-_NO_WORD: Final = text("This is none of the values that can be chosen.")
+_NO_WORD: Final = text("This is not one of the possible values.")
 _PLAIN: Final[Mapping[str, Sentence]] = {
     "missing": text("This value is missing."),
     "extra_forbidden": text("This parameter is not known."),
-    "string_pattern_mismatch": text("This does not have the form that is needed."),
+    "string_pattern_mismatch": text("This has the wrong format."),
     "literal_error": _NO_WORD,
     "enum": _NO_WORD,
     "bool_parsing": text("This should be true or false."),

@@ -47,9 +47,7 @@ LISTS: Final = (
 )
 OF_PEOPLE: Final = LISTS[:5]
 LABELS: Final = {one.key: one.label for group in FORMS["access"] for one in group.fields}
-DECIDED: Final = text(
-    "This request does not wait any more: somebody else decided it, or it expired."
-)
+DECIDED: Final = text("This request is closed: somebody else decided it, or it expired.")
 NOT_LISTED: Final = text("There is no token with this name. It may be revoked already.")
 NO_PAIRING: Final = text("Nobody is approved here: the program has no store of approvals.")
 ALL: Final = frozenset({"direct", "private_room", "public_room"})
@@ -341,7 +339,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         method="GET",
         path=PATH,
         allowed=to_read(Role.OPERATOR),
-        summary=text("Roles and lists, people who ask, approved people, tools and tokens"),
+        summary=text("Approvals, roles, lists, tools and tokens"),
         run=access,
         template="access/page.html",
         menu=text("Access"),
@@ -375,7 +373,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         allowed=in_person(Role.OPERATOR),
         summary="Reject a person who asks",
         run=reject,
-        done=text("The person is rejected, and gets no new code for a day."),
+        done=text("The request is rejected. The person gets no new code for a day."),
         then=PATH,
         example={"id": "0123456789ab"},
     ),

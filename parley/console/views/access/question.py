@@ -51,7 +51,7 @@ MEMBERSHIP: Final = text("membership on the platform")
 LIMITS: Final = text("Questions a minute: at most {limits}.")
 
 TEXTS: Final[dict[str, tuple[Text, Text | str]]] = {
-    "open": (text("No list refuses this person here."), "access"),
+    "open": (text("No list blocks this person here."), "access"),
     "trusted": (
         text("Owners and operators need no entry on a list."),
         "access.owners, access.operators",
@@ -75,16 +75,22 @@ TEXTS: Final[dict[str, tuple[Text, Text | str]]] = {
         "extensions",
     ),
     "controller_failed": (text("The access controller of an extension failed."), "extensions"),
-    "mention": (text("A mention of the assistant is a trigger."), "invocation.triggers"),
-    "direct_message": (text("Direct messages are a trigger."), "invocation.triggers"),
-    "direct_messages_off": (text("Direct messages are no trigger."), "invocation.triggers"),
-    "reply_to_bot": (text("A reply to the assistant is a trigger."), "invocation.triggers"),
-    "all": (text("Every message is a trigger here."), "invocation.triggers"),
-    "not_addressed": (text("No trigger addresses the assistant."), "invocation.triggers"),
-    "taken_over": (text("An operator answers this conversation."), text("a takeover")),
+    "mention": (text("The assistant answers when it is mentioned."), "invocation.triggers"),
+    "direct_message": (text("The assistant answers direct messages."), "invocation.triggers"),
+    "direct_messages_off": (
+        text("The assistant does not answer direct messages."),
+        "invocation.triggers",
+    ),
+    "reply_to_bot": (text("The assistant answers replies to it."), "invocation.triggers"),
+    "all": (text("The assistant answers every message here."), "invocation.triggers"),
+    "not_addressed": (text("The message does not address the assistant."), "invocation.triggers"),
+    "taken_over": (text("An operator is answering this conversation."), text("a takeover")),
     "within_budget": (text("The budget is not used up."), "budgets"),
     "no_budget": (text("No budget is set."), "budgets"),
-    "no_price": (text("A budget is set, and the model has no price."), "budgets.prices"),
+    "no_price": (
+        text("A budget is set, but the model has no price. Set one under `budgets.prices`."),
+        "budgets.prices",
+    ),
     "user_per_day": (text("The person's budget of the day is used up."), "budgets.user_per_day"),
     "user_per_month": (
         text("The person's budget of the month is used up."),
@@ -290,10 +296,10 @@ async def _project(
         )
         return _step(Decision("project", True, "member"), said, MEMBERSHIP)
     said = (
-        text("Guests of a workspace use no project.")
+        text("Guests of a workspace cannot use a project.")
         if who.outside
         else (
-            text("The person is no member of the project, or was not seen in it lately.")
+            text("The person is not a member of the project, or was not seen in it lately.")
             if place.audience is Audience.DIRECT
             else text("A room uses its own project only.")
         )

@@ -57,15 +57,15 @@ MAX_VALUE: Final = 50_000
 MAX_AMOUNT: Final = 1_000_000
 CHANGED: Final = text(
     "The configuration was changed meanwhile, in another tab or by somebody else. Your change "
-    "was not saved. Below is the present state."
+    "was not saved. Below is the current state."
 )
 SAVED: Final = text("Saved as version {number}. All processes use it within a few seconds.")
-UNCHANGED: Final = text("Nothing was changed: all values are the present ones.")
+UNCHANGED: Final = text("Nothing was changed: these are the current values.")
 NOT_SAVED: Final = text("Nothing was saved. Correct the marked fields, and save again.")
 UNEQUAL: Final = text("Each of `keys` has one of `values`.")
 NOT_HERE: Final = text("{key} is not on this page.")
 FIXED: Final = text("{key} cannot be changed here.")
-NOT_OVERRIDDEN: Final = text("{key} has no override: its value is that of the file.")
+NOT_OVERRIDDEN: Final = text("{key} was not changed here: it has the value of the file.")
 
 
 def _empty_as_none(value: object) -> object:

@@ -50,10 +50,14 @@ LINK_LOCAL: Final = text(
     "This address is a link-local one, where clouds give out the credentials of a machine. No "
     "model is tested there."
 )
-NO_RESTART: Final = text("This process cannot start itself anew. Restart it where it was started.")
+NO_RESTART: Final = text(
+    "This process cannot restart itself. Restart it the way you started it, for example with "
+    "systemd or Docker."
+)
 NO_MODEL: Final = text("This model cannot be used: {problems}")
 NOT_VALID: Final = text(
-    "The program would not start with the present configuration, so it goes on as it is: {problems}"
+    "The program would not start with the current configuration, so it was not restarted: "
+    "{problems}"
 )
 
 Text = Annotated[str, StringConstraints(max_length=200, strip_whitespace=True)]

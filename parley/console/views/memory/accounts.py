@@ -36,8 +36,8 @@ NO_ACCOUNT: Final = text(
     "You are signed in from the command line, without an account of a chat platform. Write "
     "`/console` to the assistant to sign in with yours."
 )
-OPEN_REQUEST: Final = text("A link waits for a confirmation. Confirm or cancel it first.")
-ENTERED: Final = text("The code is right. Check the other account, then confirm.")
+OPEN_REQUEST: Final = text("Another link is waiting to be confirmed. Confirm or cancel it first.")
+ENTERED: Final = text("The code is correct. Look at the other account, then confirm.")
 AGREED: Final = text("You have confirmed. The other account is asked now.")
 LINKED: Final = text("The accounts are linked.")
 CANCELLED: Final = text("Nothing new is linked. The code is no longer valid.")

@@ -61,7 +61,9 @@ CHANGED: Final[Mapping[Writable, Sentence]] = {
 }
 CHOSEN: Final = text("Your project is {title} now.")
 NONE_CHOSEN: Final = text("No project is chosen now.")
-NO_SOURCE: Final = text("The status of this project has no source: `heartbeat.sources` sets it.")
+NO_SOURCE: Final = text(
+    "This project has no source of figures. The setting `heartbeat.sources` adds one."
+)
 TOO_EARLY: Final = text("The status was synced just now. Try again in half a minute.")
 NOT_SYNCED: Final = text("The sync failed: {problem}. The status stays as it was.")
 SYNCED: Final = text("The status is synced.")

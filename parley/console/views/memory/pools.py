@@ -35,7 +35,7 @@ ACCEPTED: Final = text("Your agent is in the pool now.")
 DECLINED: Final = text("The invitation is declined.")
 LEFT: Final = text("The agent is out of the pool, with everything that it shared there.")
 NOT_THERE: Final = text(
-    "This agent is not in the pool. The page lists your agents in pools of others."
+    "This agent is not in the pool. The page lists your agents in other people's pools."
 )
 
 
@@ -172,10 +172,10 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         method="GET",
         path=POOLS,
         allowed=to_read(Role.GUEST),
-        summary=text("Your agents in pools of other people, and invitations"),
+        summary=text("Your agents in other people's pools, and invitations"),
         run=pools,
         template=TEMPLATE,
-        palette=text("Pools of others"),
+        palette=text("Other people's pools"),
     ),
     ConsoleRoute(
         name="accept_invitation",

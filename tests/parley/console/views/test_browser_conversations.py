@@ -75,7 +75,7 @@ async def test_the_keyboard_searches_and_archives(console: Console, world: World
         await expect(rows).to_have_count(2)
         await page.get_by_role("checkbox").first.focus()
         await page.keyboard.press("Space")
-        button = page.get_by_role("button", name="Archive the selected ones")
+        button = page.get_by_role("button", name="Archive selected")
         for _ in range(20):
             await page.keyboard.press("Tab")
             if await button.evaluate("one => one === document.activeElement"):
@@ -92,9 +92,9 @@ async def test_all_conversations_are_chosen_at_once(console: Console, world: Wor
     async with window(console.app.local.base_url, TELEPHONE) as opened:
         page = await sign_in(console, opened, PERSON)
         await page.goto(at(console, "/conversations"))
-        await page.get_by_role("button", name="Select all").click()
+        await page.get_by_role("button", name="Select all on this page").click()
         await expect(page.locator("input[name=ids]:checked")).to_have_count(2)
-        await page.get_by_role("button", name="Archive the selected ones").click()
+        await page.get_by_role("button", name="Archive selected").click()
         await expect(page.locator(".empty")).to_be_visible()
         await page.get_by_role("link", name="Archive", exact=True).click()
         await expect(page.locator(".entry")).to_have_count(2)
@@ -121,8 +121,8 @@ async def test_an_operator_takes_over_and_what_they_write_stays(
     async with window(console.app.local.base_url) as opened:
         page = await sign_in(console, opened, OPERATOR)
         await page.goto(at(console, f"/conversations/{world.adas}"))
-        await page.get_by_text("Take this conversation over").click()
-        name = page.get_by_label("Your name, as people read it")
+        await page.get_by_text("Take over this conversation").click()
+        name = page.get_by_label("Your name, as people will see it")
         await name.fill("Olga")
         async with page.expect_response(f"**/conversations/{world.adas}"):
             await page.evaluate("document.body.dispatchEvent(new Event('parley:conversation'))")
@@ -130,7 +130,7 @@ async def test_an_operator_takes_over_and_what_they_write_stays(
         assert await accessibility_findings(page) == []
         async with page.expect_response("**/events?follow=*"):
             await page.get_by_role("button", name="Take over").click()
-        heading = page.get_by_role("heading", name="You answer this conversation")
+        heading = page.get_by_role("heading", name="You are answering this conversation")
         await expect(heading).to_be_visible()
         assert await accessibility_findings(page) == []
         field = page.get_by_label("Your answer")

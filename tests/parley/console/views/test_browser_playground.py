@@ -93,7 +93,7 @@ async def test_the_pages_with_content_are_accessible_and_fit(console: Console) -
         await page.goto(at(console, f"/conversations/{world.adas}"))
         await page.get_by_text("Read this conversation in an emergency").click()
         await check_views(page)
-        await page.get_by_label("Your name, as the person reads it").last.fill("Olga")
+        await page.get_by_label("Your name, as people will see it").last.fill("Olga")
         await page.get_by_label("Reason").fill("Ada wrote that she is in danger")
         await page.get_by_role("button", name="Read it, and tell the person").click()
         await expect(page.locator("main")).to_contain_text("my secret garden")

@@ -54,7 +54,7 @@ async def test_operators_see_a_direct_message_without_its_text(
     for name in (OPERATOR, OWNER):
         page = await page_of(console, name, world.adas + path)
         assert page.status == 200
-        assert "visible to its person only" in page.text
+        assert "Only the person can see the text" in page.text
         answer = await api(console, name, world.adas + path)
         assert not [word for word in ("secret", "roses") if word in page.text + str(answer.json)]
         shown = answer.json["message"] if path else answer.json["messages"][0]

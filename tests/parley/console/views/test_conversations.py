@@ -79,7 +79,7 @@ async def test_a_search_finds_the_texts_that_one_may_read(console: Console, worl
     }
     for name in (OTHER, OPERATOR, OWNER):
         page = await page_of(console, name, "?q=secret+garden")
-        assert "No text that you may read" in page.text
+        assert "No message that you may read" in page.text
         assert "my secret" not in page.text
 
 
@@ -96,7 +96,7 @@ async def test_a_search_for_a_reference_finds_its_message_for_who_may_see_it(
     page = await page_of(console, OPERATOR, f"?q={world.room_eve}")
     assert f"/conversations/{world.room_eve}/message" in page.text
     log = await (await console.visitor(OPERATOR)).get(f"/health?message={world.room_eve}")
-    assert f"turn {world.room_eve}" in log.text
+    assert f"/conversations/{world.room_eve}/message" in log.text
 
 
 async def test_a_list_shows_the_last_line_to_who_may_read_it(

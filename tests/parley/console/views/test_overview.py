@@ -26,8 +26,8 @@ async def test_figures_that_cannot_be_read_are_named_and_are_no_zeros(
         page = await (await console.visitor(name)).get("/overview")
         assert page.status == 200
         text = unescape(page.text)
-        assert "today's figures are not known" in text
-        assert "what was spent is not known" in text
+        assert "figures are not known, because the database" in text
+        assert "The cost is not known, because the database" in text
         assert "$0.0000" not in text
         assert "No budget limits" not in text
         answer = await console.signed_in(name)("GET", "/console/overview")

@@ -33,7 +33,7 @@ async def test_operators_see_a_person_by_name_with_role_cost_and_conversations(
     assert page.status == 200
     for shown in (
         *(PERSON.title(), ADA, "$0.0000", f"/conversations/{world.adas}"),
-        *("/console/configuration?page=limits", "Every person has the same budgets"),
+        *("/console/configuration?page=limits", "Budgets and limits are the same for everybody"),
     ):
         assert shown in page.text, shown
 
@@ -47,7 +47,7 @@ async def test_a_persons_page_shows_operators_no_private_text(
         page = await page_of(console, name, ADA)
         assert "is high" in page.text
         assert not [word for word in ("secret", "roses", "orchid") if word in page.text]
-        assert "visible to them alone" in page.text
+        assert "Only this person can see their memories" in page.text
     own = await page_of(console, PERSON)
     assert "roses in the garden" in own.text
     assert f"/conversations/{turn}" in own.text

@@ -161,7 +161,7 @@ async def test_a_message_is_handled_as_in_a_chat_and_shown_on_each_platform(
     assert titles[:5] == [
         "Addressed to the assistant",
         "Role of the person",
-        "Bot loop",
+        "Check for bot loops",
         "Access",
         "Rate limits",
     ]

@@ -39,7 +39,7 @@ async def test_the_answer_in_a_direct_message_is_for_its_person_only(
     turn = await talk(direct(PERSON), PERSON, "roses?", ANSWER)
     path = f"/conversations/{turn}/rendering"
     page = await (await console.visitor(OPERATOR)).get(path)
-    assert "visible to its person only" in page.text
+    assert "Only the person can see the text" in page.text
     assert "Roses" not in page.text
     assert (await (await console.visitor(OTHER)).get(path)).status == 404
 
@@ -50,7 +50,7 @@ async def test_a_long_hostile_answer_stays_within_the_bound(console: Console, ta
     page = await (await console.visitor(OPERATOR)).get(path)
     assert page.status == 200
     assert "<script>alert" not in page.text
-    assert "rendering of its beginning" in page.text
+    assert "only how its beginning looks" in page.text
     assert len(page.text.encode()) < 200_000
     result = (await console.program.api_client(OPERATOR)("GET", f"/console{path}")).json
     assert result["cut"]

@@ -73,7 +73,7 @@ async def test_the_whole_way(console: Console, world: World) -> None:
     await says(console, PERSON, "can a person help me?", 1)
     text = await text_of(console, OPERATOR, world.adas)
     assert "can a person help me?" in text
-    assert "You answer this conversation" in text
+    assert "You are answering this conversation" in text
     assert "secret garden" not in text
     assert "roses" not in text
 
@@ -192,7 +192,7 @@ async def test_another_operator_neither_answers_nor_reads(console: Console, worl
     await act(console, OPERATOR, world.adas, "take-over", name="Olga")
     await says(console, PERSON, "a new secret", 1)
     text = await text_of(console, OWNER, world.adas)
-    assert "Olga</bdi> answers this conversation" in text
+    assert "Olga</bdi> is answering this conversation" in text
     assert "a new secret" not in text
     refused = await act(console, OWNER, world.adas, "answer", text="hi")
     assert (refused.status, "Another operator" in refused.text) == (422, True)
@@ -274,7 +274,7 @@ async def test_lists_and_the_overview_show_what_is_handed_over(
     await act(console, OPERATOR, world.adas, "take-over")
     olga = await console.visitor(OPERATOR)
     assert (
-        "You answer one conversation instead of the assistant."
+        "You are answering one conversation instead of the assistant."
         in (await olga.get("/overview")).text
     )
     for name, number in ((OPERATOR, 1), (PERSON, 1), (OTHER, 0)):

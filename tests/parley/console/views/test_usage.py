@@ -286,8 +286,8 @@ async def test_operators_see_the_most_used_rate_limits(console: Console) -> None
 async def test_without_usage_and_budgets_the_page_says_so(tmp_path: Path) -> None:
     async with console_in(console_settings(tmp_path)) as console:
         page = await (await console.visitor(PERSON)).get("/usage")
-    assert "Nothing was used in this time." in page.text
-    assert "No budget is set." in page.text
+    assert "No usage in this period." in page.text
+    assert "No budget limits your cost." in page.text
 
 
 async def test_yesterday_is_one_step_away(console: Console) -> None:

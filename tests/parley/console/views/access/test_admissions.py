@@ -45,7 +45,7 @@ async def test_an_operator_approves_rejects_and_revokes(either_console: Console)
     assert again.status == 404
     assert DECIDED.english in again.text
     await olga.post(f"/access/requests/{second}/reject")
-    assert "Nobody asks at the moment." in (await olga.get("/access")).text
+    assert "No open requests." in (await olga.get("/access")).text
     ada = await console.visitor("ada")
     assert (await ada.get("/account")).status == 200
     assert (await ada.get("/access")).status == 403
@@ -97,7 +97,7 @@ async def test_tokens_are_listed_and_revoked_within_the_tenant(either_console: C
     page = await olga.get("/access")
     assert "laptop" in page.text
     assert "elsewhere" not in page.text
-    assert ">only read<" in page.text
+    assert ">read only<" in page.text
     [listed] = (await either_console.program.api_client("olga")("GET", "/console/access")).json[
         "tokens"
     ]

@@ -45,8 +45,8 @@ async def test_a_change_holds_at_once_and_is_undone_with_one_press(either_consol
     assert services.policies.access.blocked_users == frozenset()
     assert (await oona.post("/configuration/undo", {"based_on": "4"})).status == 422
     history = (await oona.get("/configuration/versions")).text
-    assert "undone to version 1" in history
-    assert "undone to the file" in history
+    assert "back to version 1" in history
+    assert "back to the file" in history
     restored = await oona.post("/configuration/restore", {"based_on": "4", "version": "2"})
     assert "Saved as version 5." in restored.text
     assert services.policies.limits.user_per_minute == 9
@@ -134,7 +134,7 @@ async def test_a_restart_keeps_the_overrides_and_ignores_an_unusable_one(tmp_pat
         assert "tools.extra" in page.text
         assert "names no server of mcp.servers, and no tool." in page.text
         assert problem in (await oona.get("/overview")).text
-        assert 'aria-label="Back to the file: tools.extra"' in page.text
+        assert 'aria-label="Use the file&#39;s value: tools.extra"' in page.text
         # Other changes are possible meanwhile, and it is removed like any other.
         assert (await change(oona, "limits.user_per_minute", "9", 2)).status == 200
         gone = {"key": "tools", "name": "extra", "based_on": "3"}

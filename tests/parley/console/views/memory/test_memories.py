@@ -26,7 +26,7 @@ async def test_a_person_searches_filters_and_opens_their_memories(either_console
         page = (await ada.get(f"/memory/entries?{query}")).text
         assert "green tea" in page, query
         assert "Tuesday" not in page, query
-    assert "No memory fits" in (await ada.get("/memory/entries?trust=low")).text
+    assert "No memory matches" in (await ada.get("/memory/entries?trust=low")).text
     one = (await ada.get(f"/memory/entries/{tea}")).text
     assert "I drink green tea." in one
     assert "you asked to keep it" in one

@@ -38,7 +38,7 @@ async def test_an_invitation_is_accepted_on_the_page_and_the_pool_left_again(
     assert "laptop" in page
     assert f":{OTHER}" in page
     assert "<b>forms" not in page
-    assert "No invitation waits for you." in (await eve.get("/memory/pools")).text
+    assert "You have no invitations." in (await eve.get("/memory/pools")).text
     path = f"/memory/pools/invitations/{invitation.id}/accept"
     assert (await eve.post(path)).status == 404
     done = await ada.post(path)

@@ -66,7 +66,7 @@ async def test_operators_decide_for_a_project_that_they_are_not_in(
     await ada.documents.write("bible", "We open on Monday.")
     oona, eve = [await either_console.visitor(name) for name in ("oona", "eve")]
     overview = (await oona.get("/overview")).text
-    assert "2 proposals for projects wait for an operator." in overview
+    assert "2 proposals for projects are waiting for an operator&#39;s decision." in overview
     assert "/memory/reviews?project=web%3Amain%3Aguild" in overview
     assert "proposals" not in (await eve.get("/overview")).text
     first = (await oona.get("/memory/reviews")).text

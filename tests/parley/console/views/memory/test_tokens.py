@@ -41,7 +41,7 @@ async def test_a_token_can_be_one_that_only_reads(console: Console) -> None:
         "writer": ["read", "write"],
     }
     page = (await ada.get("/memory/tokens")).text
-    assert (page.count(">only read<"), page.count(">read and change<")) == (1, 1)
+    assert (page.count(">read only<"), page.count(">read and change<")) == (1, 1)
     assert (await reader("GET", "/brain/memories")).status == 200
     refused = await reader("POST", "/brain/memories", {"content": "I drink tea."})
     assert (refused.status, refused.code) == (403, "needs_scope")

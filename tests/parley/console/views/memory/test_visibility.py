@@ -42,6 +42,6 @@ async def test_places_are_counted_and_memory_is_turned_on_again_in_one(
     assert (await eve.post("/memory/visibility/turn-on", {"name": off["name"]})).status == 404
     page = await ada.post("/memory/visibility/turn-on", {"name": off["name"]})
     assert "Memory is on again" in page.text
-    assert "off in no single conversation" in page.text
+    assert "None. To turn memory off in one conversation" in page.text
     again = await client("GET", "/console/memory/visibility")
     assert again.json["off_in"] == []
