@@ -56,9 +56,10 @@ class RankingRules(Struct, frozen=True):
     `symbol` for a word in the names or headings of a chunk. `further` is the factor of each further
     chunk. `aside` is the factor of tests, examples and what others wrote, `document` that of
     documents and data where code is asked for, and of code where an explanation is;
-    `other_language` that of code in another language than the one that is named. `replaced`: a decision that another one replaces stands
-    below that. `nearness` is the weight of the score by vectors, where chunks have vectors. 0
-    switches a weight off, 1 a factor; `further` is switched off by 0.
+    `other_language` that of code in another language than the one that is named. `replaced`: a
+    decision that another one replaces stands below that. `nearness` is the weight of the score by
+    vectors, where chunks have vectors. 0 switches a weight off, 1 a factor; `further` is switched
+    off by 0.
     """
 
     definition: float = 1.0
