@@ -184,7 +184,7 @@ async def test_the_failing_ones_are_checked_by_index_before_statistics_exist(
     plan = await plan_of(engine, views.NEWEST, SHOWN)
     assert whole_tables(plan.replace("Function Scan", "")) == [], plan
     assert plan.count("traces_conversation") == 1, plan
-    found = dict(await engine.fetch(views.NEWEST, SHOWN))
+    found: dict[object, object] = dict(await engine.fetch(views.NEWEST, SHOWN))
     first, *_, last = SHOWN["conversations"]
     assert (found[first], found[last]) == ("x9", "x399")
     compared = Statement("""
