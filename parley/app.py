@@ -227,7 +227,7 @@ class App:
         self._leftovers = self._sweep_outbox()
         self._reports = self._process_reports()
         self.health.attach(self._health_sources())
-        self.local.add_routes(page_link_routes(self.pages))
+        self.local.add_routes(page_link_routes(self.page_links))
         self.local.add_routes(start_routes(self._start_page()))
         self.local.add_routes(DocumentationPages().routes())
 
@@ -295,11 +295,18 @@ class App:
         """The model that answers, for people."""
         return self.services.assistant.default_model
 
-    def pages(self) -> list[str]:
-        """Links to the pages of accounts here; behind `server.token` each admits one browser."""
+    def page_addresses(self) -> list[str]:
+        """Addresses of the pages of accounts here."""
+        return [self.local.base_url + page for page in self._pages()]
+
+    def page_links(self) -> list[str]:
+        """New links to the pages of accounts here; behind `server.token` each admits one
+        browser."""
+        return [self.local.login_link(page) for page in self._pages()]
+
+    def _pages(self) -> list[str]:
         adapters = [account.adapter for account in self.services.connected.values()]
-        pages = [adapter.page for adapter in adapters if isinstance(adapter, CanServePages)]
-        return [self.local.login_link(page) for page in pages]
+        return [adapter.page for adapter in adapters if isinstance(adapter, CanServePages)]
 
     @property
     def console_address(self) -> str:

@@ -160,7 +160,8 @@ def log_in(
     with step("the page, by its link"):
         ended = parley.execute("parley", "page")
         require(ended.returncode == 0, f"parley page: {ended.stderr}")
-        answer = http.get("/chat/?" + ended.stdout.strip().partition("?")[2], follow_redirects=True)
+        code = ended.stdout.strip().partition("#")[2]
+        answer = http.post("/log-in", data={"code": code}, follow_redirects=True)
         require(answer.status_code == 200, f"the page answers {answer.status_code}")
         require("<html" in answer.text, "the page is no page")
     deployment.report.typed(f"docker compose {chosen}exec {service} parley access owner-code")

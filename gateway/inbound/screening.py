@@ -161,8 +161,10 @@ class UnadmittedPeople:
         claim = await claims.claim(applicant, code)
         if claim is None:
             return Decision(OWNERSHIP, False, "too_many_codes")
-        await self._send(group, self._words(claim), author, place, tenant)
-        return Decision(OWNERSHIP, claim.outcome in ("claimed", "again"), claim.outcome)
+        owner = claim.outcome in ("claimed", "again")
+        if owner or await claims.may_answer(place, tenant):
+            await self._send(group, self._words(claim), author, place, tenant)
+        return Decision(OWNERSHIP, owner, claim.outcome)
 
     async def _is_blocked(self, author: MessageAuthor, place: Place, tenant: str) -> bool:
         """Return True if a block list names this person or place."""

@@ -30,6 +30,8 @@ KEPT_SECONDS: Final = 5.0
 """The longest time until an approval or a revocation by another process counts."""
 MAX_KEPT: Final = 10_000
 MAX_APPROVERS: Final = 1_000
+ANSWERS_PER_MINUTE: Final = 10
+"""Answers to wrong owner codes, by platform account."""
 
 
 class Admissions:
@@ -181,6 +183,14 @@ class OwnerClaims:
                 "owner_code_exposed", applicant.tenant, applicant.person, applicant.person
             )
         return voided
+
+    async def may_answer(self, place: Place, tenant: str) -> bool:
+        """Return True if one more person hears that their code is wrong: a crowd of strangers gets
+        few answers, each of which is stored. Raises `StoreUnavailable`."""
+        account = f"{tenant}:{place.platform}:{place.account}"
+        rule = BucketRule("workspace", f"owner-code-answers:{account}", ANSWERS_PER_MINUTE)
+        taken = await self._buckets.take((rule,), self._clock.now().timestamp())
+        return taken.allowed
 
     async def _may_try(self, applicant: Applicant) -> bool:
         key = f"owner-code:{applicant.tenant}:{applicant.person}"

@@ -177,6 +177,7 @@ class Pairing:
         self._admissions = admissions
         self._quiet: Latest[tuple[str, str], tuple[float, str]] = Latest(MAX_QUIET)
         self._reminded: Latest[tuple[str, str], float] = Latest(MAX_QUIET)
+        self._answered: Latest[str, float] = Latest(MAX_QUIET)
         self._rates: dict[tuple[str, str], Bucket] = {}
 
     async def request(self, applicant: Applicant) -> tuple[Decision, str]:
@@ -230,12 +231,20 @@ class Pairing:
         return False
 
     async def _due(self, key: str, again: timedelta, tenant: str, place: Place) -> bool:
-        """Return True the first time within `again`, within the limit of the account."""
+        """Return True the first time within `again`, within the limit of the account.
+
+        The limit comes before the stored key, so that strangers store no more keys than they get
+        answers. Who was answered is also kept in this process, so that they use up nothing of it.
+        """
+        now = self._clock.monotonic()
+        if self._answered.get(key, now) > now:
+            return False
         account = f"{tenant}:{place.platform}:{place.account}"
         rule = BucketRule("workspace", f"pairing-hint:{account}", HINTS_PER_MINUTE)
-        if not await self._buckets.claim(key, again):
+        if not (await self._buckets.take((rule,), self._clock.now().timestamp())).allowed:
             return False
-        return (await self._buckets.take((rule,), self._clock.now().timestamp())).allowed
+        self._answered[key] = now + again.total_seconds()
+        return await self._buckets.claim(key, again)
 
     async def waiting(self, tenant: str | None) -> list[PairingRequest]:
         """Return those who wait, oldest first; `tenant` None stands for all."""

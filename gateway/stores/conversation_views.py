@@ -10,7 +10,7 @@ from typing import Final, Literal, cast
 
 from db import Database, Row, Statement, Work, among, either, execute
 from db.database import delete_some, deleting_some
-from db.statements import Engine, json_item
+from db.statements import Engine, json_item, listed
 from db.values import micros, time_of
 from gateway.conversation import ConversationKey
 from gateway.errors import UsageError
@@ -47,7 +47,8 @@ SCANNED: Final = (75, 500, 20_000)
 """Messages that one page of a list looks at: usually the first number has enough conversations, and
 with rare filters more pages follow the last."""
 FAILING: Final = 2_000
-"""The latest messages among which failed ones are looked for."""
+"""The latest messages among which failed ones are looked for. Without statistics PostgreSQL sorts
+all messages, as long as they are fewer than about 25,000, and walks the index from then on."""
 LOOKED_AT: Final = (75, 2_000)
 """Matching texts that one page of a search looks at: the second number if a page needs more than
 the first."""
@@ -213,11 +214,12 @@ FINDING: Final[Mapping[Engine, Sequence[tuple[Statement, int]]]] = {
 }
 """The steps of a search, until a page is full: a statement, and the texts it finds at most."""
 NEWEST: Final = Statement(f"""
-    SELECT t.conversation, t.id FROM traces t
-    WHERE {among("t.conversation", "conversations")} AND NOT EXISTS (
-        SELECT 1 FROM traces n WHERE n.conversation = t.conversation
-            AND n.at >= t.at AND (n.at > t.at OR n.id > t.id))
+    SELECT c.value, (SELECT n.id FROM traces n WHERE n.conversation = c.value
+        ORDER BY n.at DESC, n.id DESC LIMIT 1)
+    FROM {listed("conversations", "c")}
 """)
+"""One trace of each conversation, by the index: a comparison with the others of its conversation
+makes PostgreSQL read all traces where it has no statistics."""
 CONVERSATIONS_OF: Final = Statement(f"""
     SELECT t.id, t.conversation FROM traces t WHERE {among("t.id", "ids")}
         AND {json_item("t.conversation", 0)} = :tenant AND (:everything OR {OWN_EXCHANGES})
@@ -411,7 +413,8 @@ class ConversationViews:
     async def newest(self, conversations: Sequence[str]) -> Mapping[str, str]:
         """Return the ids of the latest turns of these conversations, by conversation."""
         names = {"conversations": list(conversations)}
-        return {str(name): str(id_) for name, id_ in await self._database.fetch(NEWEST, names)}
+        found = await self._database.fetch(NEWEST, names)
+        return {str(name): str(id_) for name, id_ in found if id_ is not None}
 
     async def conversations_of(
         self, reader: ConversationReader, turns: Sequence[str]

@@ -34,12 +34,15 @@ class Announcements(Struct, frozen=True):
         else:
             print_line(f"ready {part}")
 
-    def page(self, link: str) -> None:
-        """Announce a page."""
+    def pages(self, app: App) -> None:
+        """Announce the pages: on a terminal by links that admit a browser, elsewhere, where others
+        may read it, by their addresses."""
         if self.as_events:
-            log.info("page", url=link.partition("?")[0])
-        else:
-            print_line(f"open {link}")
+            for address in app.page_addresses():
+                log.info("page", url=address)
+            return
+        for shown in app.page_links() if self.with_links else app.page_addresses():
+            print_line(f"open {shown}")
 
     def problem(self, account: str, problem: str) -> None:
         """Announce an account that is not connected."""

@@ -1,6 +1,7 @@
 """`parley backup FILE` and `parley restore FILE`."""
 
 import os
+import shlex
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -8,11 +9,19 @@ from typing import Annotated, Final
 
 import typer
 
-from gateway.errors import BadInput, UsageError
+from gateway.errors import UsageError
 from gateway.stores.sqlite.backup import restore, verify
 from parley.cli.options import Config
 from parley.cli.stores import command_settings
-from parley.maintenance.backup import back_up_all, copy_bytes, copy_key, key_copy, key_in, pairs
+from parley.maintenance.backup import (
+    HOT_SUFFIX,
+    back_up_all,
+    keep_key,
+    key_copy,
+    key_in,
+    pairs,
+    put_back_key,
+)
 from parley.security.keys import audit_key_file
 from parley.wiring.storage import SCHEMAS
 
@@ -66,10 +75,10 @@ def restore_backup(
         _refuse_other_key(copied_key, key, force)
     events = sends = 0
     now = datetime.now()  # noqa: DTZ005 - a name for the people of this machine
-    if key is not None and key.exists() and copied_key.exists():
-        _keep_key(key, copied_key, _kept(key, now))
-    for database, copy in copies:
-        kept = _kept(database, now) if database.exists() else None
+    *_, (main, _) = copies
+    undo = _kept(main, now)
+    for (database, copy), (_, name) in zip(copies, pairs(settings, undo), strict=True):
+        kept = name if database.exists() else None
         waited = restore(copy, database, SCHEMAS, overwrite=force, kept=kept)
         if kept is not None:
             sys.stdout.write(f"The replaced database is kept as {kept}.\n")
@@ -77,36 +86,36 @@ def restore_backup(
         sys.stdout.write(f"{database} is restored from {copy}.\n")
     if events or sends:
         sys.stdout.write(IN_FLIGHT.format(events=events, sends=sends))
-    if key is not None and copied_key.exists():
-        copy_key(copied_key, key)
-        sys.stdout.write(f"{key} is restored from {copied_key}.\n")
-    elif key is not None:
-        sys.stderr.write(NO_KEY.format(copy=copied_key) + "\n")
+    if key is not None:
+        _put_back_key(copied_key, key, undo)
+    if undo.exists():
+        sys.stdout.write(f"`parley restore {shlex.quote(str(undo))} --force` undoes this.\n")
     return 0
 
 
+def _put_back_key(copied_key: Path, key: Path, undo: Path) -> None:
+    """Restore the key of a copy, and keep the present one beside the kept database. Raises
+    `StoreUnavailable`."""
+    if key.exists() and (undo.exists() or copied_key.exists()):
+        keep_key(key, key_copy(undo))
+        sys.stdout.write(f"Its key is kept as {key_copy(undo)}.\n")
+    if copied_key.exists():
+        put_back_key(copied_key, key)
+        sys.stdout.write(f"{key} is restored from {copied_key}.\n")
+    else:
+        sys.stderr.write(NO_KEY.format(copy=copied_key) + "\n")
+
+
 def _kept(file: Path, now: datetime) -> Path:
-    """A free name for a copy of what is replaced now. Raises `BadInput` if there is none."""
+    """A name for a copy of what is replaced now, which is free as those of the files beside it.
+    Raises `BadInput` if there is none."""
     first = file.with_name(f"{file.name}.replaced-{now:%Y-%m-%dT%H-%M-%S}")
     others = (first.with_name(f"{first.name}-{number}") for number in range(2, MAX_KEPT + 1))
     for name in (first, *others):
-        if not os.path.lexists(name):
+        beside = (key_copy(name), name.with_name(name.name + HOT_SUFFIX))
+        if not any(map(os.path.lexists, (name, *beside))):
             return name
     raise UsageError(f"{file} was replaced {MAX_KEPT} times within a second; try again")
-
-
-def _keep_key(key: Path, other: Path, kept: Path) -> None:
-    """Copy the key that another one replaces, also a damaged one. Raises `BadInput`,
-    `StoreUnavailable`."""
-    replaced = key_in(other)
-    try:
-        if key_in(key) == replaced:
-            return
-    except BadInput:
-        copy_bytes(key, kept)
-    else:
-        copy_key(key, kept)
-    sys.stdout.write(f"The replaced key is kept as {kept}.\n")
 
 
 def _refuse_other_key(copied_key: Path, key: Path, force: bool) -> None:

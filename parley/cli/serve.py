@@ -156,8 +156,7 @@ async def _start(
     started()
     for name, problem in app.supervisor.errors.items():
         announced.problem(name, problem)
-    for link in app.pages():
-        announced.page(link)
+    announced.pages(app)
     announced.ready("gateway")
 
 

@@ -1,72 +1,35 @@
-"""The access rule of the local listener as ASGI layers: one around the pages, with their login
-links, one around the mounted applications, which check tokens of their own."""
+"""The access rule of the local listener as ASGI layers: one around the pages, one around the
+mounted applications, which check tokens of their own."""
 
 import json
 import re
-import secrets
-import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
-from starlette.datastructures import QueryParams
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
 from starlette.routing import compile_path
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.people import Role
 from gateway.ports.http_routes import LocalRequest, LocalResponse, LocalRoute
 from gateway.ports.rights import LOCAL_PAGES, OPEN, Allowed, Credential, Proof, missing
-from parley.http.access import authorize, is_same_origin, same_secret, session_value
-from parley.http.asgi import exchange_of, facts_of, is_encrypted
+from parley.http.access import authorize, is_same_origin
+from parley.http.asgi import exchange_of, facts_of
 from parley.http.host_header import is_known_host
+from parley.http.login_links import COOKIE
 from parley.http.refusal import refusal
+from parley.http.starlette_routes import Served
 
-COOKIE: Final = "parley_session"
-COOKIE_DAYS: Final = 30
-LINK_SECONDS: Final = 600.0
-"""Seconds for which a login link works, once."""
-MAX_LINKS: Final = 16
-"""Maximum unused login links; the oldest is dropped first."""
 PATH: Final = "/page-links"
 
 
-class LoginLinks:
-    """The codes of login links that are not used yet."""
-
-    def __init__(self) -> None:
-        self._until: OrderedDict[str, float] = OrderedDict()
-
-    def new(self) -> str:
-        """Return a code that works once."""
-        code = secrets.token_urlsafe(24)
-        self._until[code] = time.monotonic() + LINK_SECONDS
-        while len(self._until) > MAX_LINKS:
-            self._until.popitem(last=False)
-        return code
-
-    def use(self, given: str) -> bool:
-        """Return True for a code that works; it does not work again."""
-        now = time.monotonic()
-        used = ""
-        for code, until in list(self._until.items()):
-            if until < now:
-                del self._until[code]
-            elif same_secret(given, code):
-                used = code
-        self._until.pop(used, None)
-        return bool(used)
-
-
 class PageAccess(Struct, frozen=True):
-    """Applies the access rule to the local pages, and takes login links. `open_paths` match the
-    paths that are served to everybody who reaches the port."""
+    """Applies the access rule to the local pages. `open_paths` match the paths that are served to
+    everybody who reaches the port."""
 
     app: ASGIApp
     token: str
-    links: LoginLinks
     open_paths: tuple[re.Pattern[str], ...]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -75,30 +38,16 @@ class PageAccess(Struct, frozen=True):
         exchange.page_access = decision
         if decision.allowed:
             exchange.proof = Proof(Credential.LOCAL, Role.GUEST)
-        code = _link_code(scope) if self.token else None
-        if code is not None:
-            await self._log_in(scope, code)(scope, receive, send)
-        elif not decision.allowed and not self._is_open(scope):
-            await refusal(scope, decision.status, decision.reason)(scope, receive, send)
-        else:
+        if decision.allowed or self._is_open(scope):
             await self.app(scope, receive, send)
+        else:
+            await refusal(scope, decision.status, decision.reason)(scope, receive, send)
 
     def _is_open(self, scope: Scope) -> bool:
         return any(one.match(scope["path"]) for one in self.open_paths)
 
-    def _log_in(self, scope: Scope, code: str) -> Response:
-        if not self.links.use(code):
-            return refusal(scope, 401, "token_wrong")
-        # Only the path: where to go next is never taken from the link itself.
-        # Browsers read a backslash as a slash: two of them at the start would name a host.
-        where = "/" + scope["path"].lstrip("/\\")
-        cookie = f"{COOKIE}={session_value(self.token)}; Max-Age={COOKIE_DAYS * 86_400}; Path=/"
-        secure = "; Secure" * is_encrypted(scope)
-        headers = {"Location": where, "Set-Cookie": f"{cookie}; HttpOnly; SameSite=Strict{secure}"}
-        return Response(status_code=303, headers=headers)
 
-
-def open_paths(routes: Iterable[LocalRoute]) -> tuple[re.Pattern[str], ...]:
+def open_paths(routes: Iterable[LocalRoute | Served]) -> tuple[re.Pattern[str], ...]:
     """Return what matches the paths of the routes that everybody may call. A placeholder is one
     segment, as the router reads it."""
     opened = (one.path for one in routes if Credential.NONE in one.allowed.by)
@@ -129,12 +78,6 @@ class MountedAppAccess(Struct, frozen=True):
             await self.app(scope, receive, send)
         else:
             await refusal(scope, 403, "strange_origin")(scope, receive, send)
-
-
-def _link_code(scope: Scope) -> str | None:
-    """Return the code of a login link, None for any other request."""
-    codes = QueryParams(scope["query_string"]).getlist("token")
-    return codes[0] if scope["method"] == "GET" and codes else None
 
 
 def page_link_routes(links: Callable[[], Sequence[str]]) -> Iterable[LocalRoute]:

@@ -24,13 +24,7 @@ from gateway.errors import ConfigurationError, StartError
 from gateway.observe.security_log import SecurityLog
 from gateway.ports.http_routes import LocalRoute
 from gateway.text import Language
-from parley.http.access_layers import (
-    LoginLinks,
-    MountedAppAccess,
-    PageAccess,
-    open_paths,
-    page_gate,
-)
+from parley.http.access_layers import MountedAppAccess, PageAccess, open_paths, page_gate
 from parley.http.asgi import LateApp, in_english
 from parley.http.asgi_server import AsgiServer
 from parley.http.client_address import Network
@@ -43,6 +37,7 @@ from parley.http.health_endpoints import (
     ReadyCheck,
 )
 from parley.http.listener import Listener
+from parley.http.login_links import LoginLinks, login_routes
 from parley.http.middlewares import (
     DeniedAudit,
     HostGate,
@@ -219,16 +214,17 @@ class LocalListener(Listener):
                 raise StartError(f"{prefix} cannot be served: {error}.") from error
 
     def login_link(self, path: str = "/") -> str:
-        """Return a link that gives one browser access within ten minutes; without a token the plain
-        page."""
+        """Return a link that gives one browser access within ten minutes, and leads to `path`;
+        without a token the plain page."""
         if not self._token:
             return self.base_url + path
-        return f"{self.base_url}{path}?token={self._links.new()}"
+        return self.base_url + self._links.new(path)
 
     def _made(self) -> Starlette:
         declared = [*self._endpoints.routes(), *self._routes]
-        router = Router(routes_of(pages_of(declared), page_gate), redirect_slashes=False)
-        pages = PageAccess(router, self._token, self._links, open_paths(declared))
+        served = [*pages_of(declared), *login_routes(self._links, self._token)]
+        router = Router(routes_of(served, page_gate), redirect_slashes=False)
+        pages = PageAccess(router, self._token, open_paths(served))
         made = {one.prefix: one.make() for one in self._apps}
         self._late = {prefix: app for prefix, app in made.items() if isinstance(app, LateApp)}
         mounts: list[BaseRoute] = [

@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from db.errors import StoreUnavailable
+from db.file_owner import FileOwner, give, owner_of, private
 from gateway.errors import UsageError
 from gateway.stores.sqlite.backup import back_up
 from parley.config import Settings
@@ -74,25 +75,44 @@ def copy_key(source: Path, target: Path) -> None:
 
     Raises `BadInput` when the source holds no key, `StoreUnavailable` when it cannot be written.
     """
-    _write_key(f"{key_in(source).hex()}\n".encode(), target)
+    _write_key(_text_of(key_in(source)), target)
 
 
-def copy_bytes(source: Path, target: Path) -> None:
-    """Copy the beginning of a file that holds no key, as `copy_key` does. Raises
-    `StoreUnavailable`."""
+def put_back_key(source: Path, target: Path) -> None:
+    """Copy a key as `copy_key` does. It keeps the owner and mode of the one that it replaces; a new
+    one gets the owner of its folder. Raises as `copy_key`."""
+    _write_key(_text_of(key_in(source)), target, _owner_of(target))
+
+
+def keep_key(source: Path, target: Path) -> None:
+    """Copy a key, or the beginning of a file that holds none, readable to its owner only.
+    Raises `StoreUnavailable`."""
     try:
         with source.open("rb") as file:
             content = file.read(MAX_DAMAGED)
     except OSError as error:
         raise StoreUnavailable(f"cannot read the key {source}: {error}") from error
-    _write_key(content, target)
+    _write_key(content, target, private(_owner_of(source)))
 
 
-def _write_key(content: bytes, target: Path) -> None:
+def _text_of(key: bytes) -> bytes:
+    return f"{key.hex()}\n".encode()
+
+
+def _owner_of(file: Path) -> FileOwner:
+    try:
+        return owner_of(file)
+    except OSError as error:
+        raise StoreUnavailable(f"cannot read the folder of {file}: {error}") from error
+
+
+def _write_key(content: bytes, target: Path, owner: FileOwner | None = None) -> None:
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         descriptor = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
         with os.fdopen(descriptor, "wb") as file:
+            if owner is not None:
+                give(descriptor, owner)
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

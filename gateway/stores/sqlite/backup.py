@@ -18,6 +18,7 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from db.errors import StoreUnavailable
+from db.file_owner import FileOwner, give, owner_of, private
 from db.migrations import Schema, applied_in, migrate_sqlite, missing
 from gateway.errors import UsageError
 from gateway.stores.hot_losses import ELSEWHERE
@@ -117,7 +118,8 @@ def restore(
 ) -> InFlight:
     """Replace a database by a backup, completely or not at all. What waits in it is marked as
     restored: its answers then stand below a note. `kept` is the file for a copy of the database
-    that is replaced, with its log beside it.
+    that is replaced, with its log beside it. The database keeps its owner and mode; a new one gets
+    the owner of its folder.
 
     Raises `BadInput` if the backup cannot be used, or if there is a database and `overwrite` is not
     set, and `StoreUnavailable` if a gateway is running on it or it cannot be written.
@@ -147,6 +149,7 @@ def _keep(database: Path, kept: Path) -> None:
             if source.exists():
                 with source.open("rb") as old, open(os.open(copy, NEW, 0o600), "wb") as new:
                     made.append(copy)
+                    give(new.fileno(), private(owner_of(source)))
                     shutil.copyfileobj(old, new)
                 _make_durable(copy)
         _make_durable(kept.parent)
@@ -159,28 +162,33 @@ def _keep(database: Path, kept: Path) -> None:
 def _put_back(backup: Path, database: Path) -> None:
     """Restore in one transaction of the database: readers see the old content until it is
     replaced. A database that is too damaged for a transaction is replaced as a file."""
+    owner = owner_of(database)
     try:
-        _fill(backup, database)
+        _fill(backup, database, owner)
     except sqlite3.DatabaseError as error:
         if getattr(error, "sqlite_errorcode", 0) & PRIMARY not in DAMAGE:
             raise
-        _replace_file(backup, database)
+        _replace_file(backup, database, owner)
     _make_durable(database)
 
 
-def _fill(backup: Path, database: Path) -> None:
-    os.close(os.open(database, os.O_CREAT | os.O_WRONLY, 0o600))
+def _fill(backup: Path, database: Path, owner: FileOwner) -> None:
+    opened = os.open(database, os.O_CREAT | os.O_WRONLY, 0o600)
+    try:
+        give(opened, owner)
+    finally:
+        os.close(opened)
     with closing(_opened(backup, "ro")) as source, closing(_opened(database, "rw")) as copy:
         copy.execute("PRAGMA synchronous=FULL")
         source.backup(copy, progress=_impatient())
         copy.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _replace_file(backup: Path, database: Path) -> None:
+def _replace_file(backup: Path, database: Path, owner: FileOwner) -> None:
     database = Path(os.path.realpath(database))  # a link stays one
     part = database.with_name(f".{database.name}.{os.getpid()}.part")
     try:
-        _fill(backup, part)
+        _fill(backup, part, owner)
         _make_durable(part)
         # SQLite would apply the log of the old file to the new one.
         for suffix in ("-wal", "-shm"):

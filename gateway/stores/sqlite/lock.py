@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Self
 
 from db.errors import StoreUnavailable
+from db.file_owner import PRIVATE, give, owner_of, private
 
 
 class GatewayLock:
@@ -27,7 +28,9 @@ class GatewayLock:
             return
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            opened = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600)
+            opened = os.open(self._file, os.O_RDWR | os.O_CREAT, PRIVATE)
+            if os.geteuid() == 0:  # the user of the database takes the lock next
+                give(opened, private(owner_of(Path(self._database))))
         except OSError as error:
             raise StoreUnavailable(f"cannot lock {self._database}: {error}") from error
         try:

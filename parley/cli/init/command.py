@@ -248,7 +248,8 @@ async def welcome_owner(session: InitSession, app: "App") -> None:
             await _show_console(session, app)
             return
         code = await access.owner_codes.create()
-        _show(session, settings, code, app.pages())
+        pages = app.page_links() if sys.stdout.isatty() else app.page_addresses()
+        _show(session, settings, code, pages)
         await _show_console(session, app)
         person = await _claimed(access, code)
         (owner,) = await _named(app, [str(person)]) if person else [""]

@@ -186,6 +186,34 @@ async def test_a_crowd_of_strangers_gets_few_second_answers() -> None:
         assert g.texts.count(STILL_WAITING.english) <= HINTS_PER_MINUTE
 
 
+@pytest.mark.parametrize("owner", [True, False], ids=["an owner", "no owner"])
+async def test_a_crowd_of_strangers_stores_no_more_keys_than_it_gets_answers(owner: bool) -> None:
+    async with gateway(policies=APPROVED if owner else UNOWNED, capabilities=EPHEMERAL) as g:
+        for minute in range(2):
+            for number in range(100):
+                name = f"eve{minute}-{number}"
+                await g.take(received("hi", message_id=name, author=name, mentions_bot=True))
+                await g.take(received("hi?", message_id=f"{name}-2", author=name))
+                at = place("C1")
+                room = received("hi", message_id=f"{name}-3", author=name, at=at, mentions_bot=True)
+                await g.take(room)
+                code = received(new_owner_code(), message_id=f"{name}-4", author=name)
+                await g.take(code)
+            await g.clock.advance(60)
+        # Each answer has a key of its own, and one of its event.
+        assert 0 < await g.rows("claimed_keys") <= 2 * len(g.texts)
+        assert len(g.texts) <= 2 * 2 * HINTS_PER_MINUTE + 2 * 50
+
+
+async def test_people_who_were_answered_use_up_no_hint_of_others() -> None:
+    async with gateway(policies=APPROVED, capabilities=EPHEMERAL) as g:
+        for number in range(5 * HINTS_PER_MINUTE):
+            at, id_ = place("C1"), f"m{number}"
+            await g.take(received("hi", message_id=id_, author="eve", at=at, mentions_bot=True))
+        await g.take(received("hi", message_id="o", author="oz", at=place("C1"), mentions_bot=True))
+        assert g.texts == [ROOM_HINT.english] * 2
+
+
 async def test_a_rejected_person_hears_nothing() -> None:
     async with gateway(policies=APPROVED) as g:
         await g.take(received("hi", author="eve"))

@@ -72,6 +72,14 @@ IN_ROOM: Params = {
 }
 
 
+SHOWN: dict[str, list[str]] = {
+    "conversations": [
+        json.dumps(["t", "test", "main", "W1", f"c{number}", ""]) for number in range(40)
+    ]
+}
+"""The conversations of one page of a list."""
+
+
 def question(engine: Engine, word: str) -> Params:
     query = WORDS.query("t", (PERSON,), word, shared=True)
     return {
@@ -149,6 +157,7 @@ async def test_no_list_and_no_search_reads_a_whole_table(engine: Engine) -> None
         (views.LIST, {**PAGE, "outcome": "failed", "platform": "other"}),
         (views.OF_PERSONS, PAGE),
         (views.LAST_SCANNED, {**PAGE, "scanned": 100}),
+        (views.NEWEST, SHOWN),
         *((views.LATEST, {**IN_ROOM, "everything": everything}) for everything in (True, False)),
         (views.SEARCH, question(engine, "rare")),
         (views.SEARCH, {**question(engine, "w7"), "outcome": "failed", "micros": 5}),
@@ -166,6 +175,23 @@ async def test_a_list_looks_costs_up_by_their_turns_before_statistics_exist(engi
     old = "COALESCE((SELECT sum(c.micros) FROM (SELECT id FROM traces) AS o JOIN usage c ON"
     whole = Statement(f"SELECT {old} c.turn = o.id), 0)")
     assert whole_tables(await plan_of(engine, whole, {})) != []
+
+
+async def test_the_failing_ones_are_checked_by_index_before_statistics_exist(
+    engine: Engine,
+) -> None:
+    await fill(engine, counted=False)
+    plan = await plan_of(engine, views.NEWEST, SHOWN)
+    assert whole_tables(plan.replace("Function Scan", "")) == [], plan
+    assert plan.count("traces_conversation") == 1, plan
+    found: dict[object, object] = dict(await engine.fetch(views.NEWEST, SHOWN))
+    first, *_, last = SHOWN["conversations"]
+    assert (found[first], found[last]) == ("x9", "x399")
+    compared = Statement("""
+        SELECT t.id FROM traces t WHERE NOT EXISTS (
+            SELECT 1 FROM traces n WHERE n.conversation = t.conversation AND n.at > t.at)
+    """)
+    assert whole_tables(await plan_of(engine, compared, {})) != []
 
 
 async def check_that_rows_are_found(filled: Engine) -> None:

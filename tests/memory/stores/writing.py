@@ -9,19 +9,26 @@ import json
 import random
 import sys
 from pathlib import Path
+from typing import Final
 
-from db.postgres import PostgresDatabase
+from db.postgres import PoolLimits, PostgresDatabase
 from db.sqlite import SqliteDatabase
 from gateway.immutable import replace
 from gateway.ports.clock import SystemClock
+from gateway.stores import schema as gateway_schema
+from memory import schema as memory_schema
+from memory.knowledge import schema as knowledge_schema
 from memory.ports.memories import MemoryStore
 from memory.stores.memories import SqlMemories
 from memory.stores.search import searches_on
 from tests.memory.stores.records import access, record, store
-from tests.support.databases import PATIENT, postgres_database, sqlite_database
 
 CHAINS = 5
 ROUNDS = 4
+# Those of `parley.wiring.storage`, which takes three times as long to load as all the rest.
+SCHEMAS: Final = (gateway_schema.SCHEMA, memory_schema.SCHEMA, knowledge_schema.SCHEMA)
+WRITER: Final = PoolLimits(connections=1, checkout=60.0, statement=60.0)
+"""Seconds, for a busy machine."""
 ADJECTIVES = ("quiet", "amber", "hollow", "distant", "brittle", "northern", "patient", "velvet")
 NOUNS = ("harbour", "lantern", "orchard", "compass", "meadow", "engine", "ribbon", "glacier")
 
@@ -69,9 +76,9 @@ async def main(engine: str, url: str, seed: int, texts: int) -> None:
     """Run as a process."""
     opened: SqliteDatabase | PostgresDatabase
     if engine == "sqlite":
-        opened = sqlite_database(Path(url))
+        opened = SqliteDatabase(Path(url), SCHEMAS)
     else:
-        opened = postgres_database(url, replace(PATIENT, connections=1))
+        opened = PostgresDatabase(url, SCHEMAS, WRITER)
     await opened.start()
     memories = SqlMemories(opened, SystemClock(), searches_on(opened))
     stored, won = await write(memories, seed, texts)

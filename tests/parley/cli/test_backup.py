@@ -1,8 +1,12 @@
 """`parley backup` and `parley restore`, beside a gateway that runs and without one."""
 
 import asyncio
+import os
+import re
 import signal
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Self
@@ -14,7 +18,7 @@ from gateway.errors import BadInput
 from gateway.ports.clock import SystemClock
 from parley.cli.backup import backup, restore_backup
 from parley.config import from_mapping
-from parley.maintenance.backup import pairs
+from parley.maintenance.backup import key_copy, pairs
 from parley.wiring.storage import Storage
 from simulators.telegram import TelegramSimulator
 from tests.parley.cli.kit import parley, read_until, started
@@ -133,7 +137,7 @@ async def test_another_audit_key_is_not_replaced_without_confirmation(tmp_path: 
     assert restored.status == 0, restored.err
     assert (data / "audit.key").read_text().strip() == "ab" * 32
     (database,) = data.glob("parley.db.replaced-*[0-9]")
-    (key,) = data.glob("audit.key.replaced-*")
+    key = key_copy(database)
     assert database.read_bytes() == present
     assert key.read_text().strip() == "cd" * 32
     assert f"is kept as {database.relative_to(tmp_path)}" in restored.out
@@ -164,7 +168,7 @@ async def test_a_damaged_database_and_its_damaged_key_are_replaced_and_kept(tmp_
     assert (restored.status, restored.err) == (0, "")
     assert (data / "audit.key").read_text().strip() == "ab" * 32
     assert (await parley("audit", "verify", cwd=tmp_path)).status == 0
-    kept = [*data.glob("*.replaced-*[0-9]")]
+    kept = [*data.glob("*.replaced-*[0-9y]")]
     assert len(kept) == 2
     assert {one.read_bytes() for one in kept} == {damage}
     assert {one.stat().st_mode & 0o077 for one in kept} == {0}
@@ -187,10 +191,86 @@ async def test_restores_within_one_second_keep_everything_that_they_replace(
         backup(tmp_path / f"{number}.db", config)
     for number in (0, 1, 2, 0):
         restore_backup(tmp_path / f"{number}.db", config, force=True)
-    kept = {one.read_text().strip() for one in data.glob("audit.key.replaced-*")}
-    assert kept == set(keys)
-    assert len(list(data.glob("audit.key.replaced-*"))) == 4
-    assert len(list(data.glob("parley.db.replaced-*[0-9]"))) == 4
+    kept = [*data.glob("parley.db.replaced-*[0-9]")]
+    assert len(kept) == 4
+    assert {key_copy(one).read_text().strip() for one in kept} == set(keys)
+
+
+async def test_a_restore_is_undone_with_its_key_and_its_waiting_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    urls = {
+        "database": {"url": "sqlite:///data/parley.db"},
+        "storage": {"url": "sqlite:///data/hot.db"},
+    }
+    config = tmp_path / "parley.yaml"
+    config.write_text(yaml.safe_dump(urls))
+    data, key = tmp_path / "data", tmp_path / "data" / "audit.key"
+    files = [data / "parley.db", data / "hot.db"]
+    storage = Storage(from_mapping(urls), CLOCK)
+    await storage.start()
+    await storage.stop()
+    key.write_text("ab" * 32)
+    backup(tmp_path / "copy.db", config)
+    key.write_text("cd" * 32)
+    for file in files:
+        write(file, "CREATE TABLE written_later (n int)")
+    for file in files:
+        assert has(file, "written_later")
+    capsys.readouterr()
+    restore_backup(tmp_path / "copy.db", config, force=True)
+    assert [has(file, "written_later") for file in files] == [False, False]
+    assert key.read_text().strip() == "ab" * 32
+    out = capsys.readouterr().out
+    (undo,) = re.findall("`parley restore (.+) --force` undoes this", out)
+    restore_backup(Path(undo), config, force=True)
+    assert [has(file, "written_later") for file in files] == [True, True]
+    assert key.read_text().strip() == "cd" * 32
+    assert "Without its key" not in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+@pytest.mark.parametrize("before", ["database", "nothing", "damage"])
+async def test_root_leaves_restored_files_to_the_user_who_had_them(
+    before: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config, data = tmp_path / "parley.yaml", tmp_path / "data"
+    urls = {"database": {"url": "sqlite:///data/parley.db"}}
+    config.write_text(yaml.safe_dump(urls))
+    storage = Storage(from_mapping(urls), CLOCK)
+    await storage.start()
+    await storage.stop()
+    (data / "audit.key").write_text("ab" * 32)
+    backup(tmp_path / "copy.db", config)
+    user, group = 54_321, 54_322
+    os.chown(data, user, group)
+    for file in data.iterdir():
+        file.chmod(0o640)
+        os.chown(file, user, group)
+        if before == "nothing" or file.suffix in (".lock", ".db-wal", ".db-shm"):
+            file.unlink()
+    if before == "damage":
+        (data / "parley.db").write_bytes(b"no database")
+    restore_backup(tmp_path / "copy.db", config, force=True)
+    made = {one.name: one.stat() for one in data.iterdir()}
+    assert {"parley.db", "audit.key", "parley.db.lock"} <= set(made)
+    assert {(one.st_uid, one.st_gid) for one in made.values()} == {(user, group)}
+    expected = 0o600 if before == "nothing" else 0o640
+    assert {made[name].st_mode & 0o777 for name in ("parley.db", "audit.key")} == {expected}
+    assert made["parley.db.lock"].st_mode & 0o777 == 0o600
+
+
+def write(file: Path, sql: str) -> None:
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        connection.execute(sql)
+
+
+def has(file: Path, table: str) -> bool:
+    named = "SELECT count(*) FROM sqlite_master WHERE name = ?"
+    with closing(sqlite3.connect(file)) as connection:
+        return connection.execute(named, (table,)).fetchone() == (1,)
 
 
 class _OneSecond(datetime):

@@ -56,13 +56,14 @@ async def test_page_prints_a_new_link_to_a_program_that_made_its_own_token(tmp_p
         ended = await parley("page", *arguments, cwd=tmp_path)
         assert (ended.status, ended.err) == (0, "")
         link = ended.out.strip()
-        page = link.partition("?")[0]
-        assert urlsplit(page).hostname == "127.0.0.1"
+        address, _, code = link.partition("#")
+        assert urlsplit(address).hostname == "127.0.0.1"
+        page = address.replace("/log-in", "/chat/")
         async with browser.get(page) as refused:
             assert refused.status == 401
         async with browser.post(page.replace("/chat/", "/page-links")) as refused:
             assert refused.status == 401
-        async with browser.get(link) as entered:
+        async with browser.post(address, data={"code": code}) as entered:
             assert (entered.status, entered.url.path) == (200, "/chat/")
 
 
