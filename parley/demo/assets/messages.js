@@ -6,11 +6,18 @@ import { $, around, button, make, query } from "./dom.js";
 const log = $("log");
 // Discord's nested points; the page's policy takes classes, no styles in the markup.
 const INDENT = /<div class="item" style="margin-left:(\d)\d*em">/g;
+const NEAR_END = 120; // pixels: closer to the end, the end stays in view
 let drawn = new Map(); // id -> { key, element }
+let atEnd = true;
+
+const isNearEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_END;
+log.addEventListener("scroll", () => { atEnd = isNearEnd(); });
+// The form below grows over the last message: keep that in view.
+new ResizeObserver(() => { if (atEnd) log.scrollTop = log.scrollHeight; }).observe(log);
 
 /** Draw `messages`; what did not change keeps its element. `on` has what can be done with one. */
 export function drawMessages(state, messages, on) {
-  const pinned = log.scrollHeight - log.scrollTop - log.clientHeight < 120;
+  const pinned = isNearEnd();
   const byId = new Map(messages.map((message) => [message.id, message]));
   const next = new Map();
   messages.forEach((message, index) => {
