@@ -93,7 +93,9 @@ function draw(state, message, byId, follows, on) {
   const quoted = message.reply_to && byId.get(message.reply_to);
   if (quoted && quoted.id !== message.root) {
     const whose = quoted.by_bot ? state.assistant : quoted.author;
-    body.append(make("p", "quoted", make("b", "", whose), ` ${(quoted.text || say("a file")).slice(0, 90)}`));
+    const line = make("p", "quoted", make("b", "", whose), ` ${(quoted.text || say("a file")).slice(0, 90)}`);
+    line.dir = "auto";
+    body.append(line);
   }
   body.append(drawContent(message), ...drawExtras(state, message, on));
   if (bubble) {
@@ -121,6 +123,7 @@ function drawInteraction(interaction) {
 
 function drawContent(message) {
   const content = make("div", "content");
+  content.dir = message.deleted ? "" : "auto";
   if (message.deleted) {
     content.append(make("i", "", say("deleted")));
   } else if (message.html) {
@@ -134,7 +137,7 @@ function drawContent(message) {
     content.append(message.text);
   }
   if (message.edited && !message.deleted) {
-    content.append(make("span", "edited", ` ${say("(edited)")}`));
+    content.append(" ", make("span", "edited", say("(edited)")));
   }
   return content;
 }
