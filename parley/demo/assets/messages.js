@@ -86,7 +86,7 @@ function draw(state, message, byId, follows, on) {
   const time = make("time", "at", new Date(1000 * message.at).toLocaleTimeString(page_locale, { hour: "2-digit", minute: "2-digit" }));
   time.dateTime = new Date(1000 * message.at).toISOString();
   const bubble = state.platform === "telegram" || state.platform === "whatsapp";
-  if (!bubble) {
+  if (!bubble && !follows) {
     head.append(time);
   }
   const body = make("div", "body", head);
@@ -100,6 +100,9 @@ function draw(state, message, byId, follows, on) {
   body.append(drawContent(message), ...drawExtras(state, message, on));
   if (bubble) {
     body.insertBefore(time, body.querySelector(".buttons"));
+  }
+  if (!bubble && follows) {
+    item.append(time); // beside the message, as it has no head
   }
   item.append(avatar, body, drawTools(state, message, mine, on));
   item.addEventListener("click", (event) => {
