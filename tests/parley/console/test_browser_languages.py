@@ -52,14 +52,15 @@ async def console(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Con
 def pages(team: Team) -> list[tuple[str, str]]:
     """Return who opens which page."""
     own = ("", "/versions?document=soul", "/entries", f"/entries/{team.memory}", "/reviews")
-    more = ("/visibility", "/accounts", "/agents", "/pools", "/tokens", "/data")
-    memory = [(ANNA, f"/memory{path}") for path in (*own, *more)]
+    others = ("/visibility", "/accounts", "/agents", "/pools", "/tokens", "/data")
+    memory = [(ANNA, f"/memory{path}") for path in (*own, *others)]
     turn = f"/conversations/{team.turn}"
     led = ("/overview", "/outbox", "/playground", "/access", "/health", "/audit", "/account")
     read = ("/conversations", "/conversations?q=search", turn, f"{turn}/message")
+    more = (f"{turn}/rendering", "/access/question", f"/person?person=web:main:{ANNA}")
     spent = ("/usage", "/usage?by=channel")
     forms = (f"/configuration?page={page}" for page in PAGES)
-    return [*memory, *((OWNER, path) for path in (*led, *read, *spent, *forms))]
+    return [*memory, *((OWNER, path) for path in (*led, *read, *more, *spent, *forms))]
 
 
 @pytest.mark.parametrize("size", [DESKTOP, TELEPHONE])
