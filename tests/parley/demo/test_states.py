@@ -4,6 +4,7 @@ In English by day; each night also in languages with long words, from right to l
 spaces.
 """
 
+import json
 from collections.abc import AsyncIterator
 
 import pytest
@@ -49,7 +50,7 @@ async def test_the_web_page_in_every_state(
         async for state in chat_states(opened.page, demo.url):
             found[state] = await looked_at(opened, language)
     assert len(found) >= 8
-    assert {state: wrong for state, wrong in found.items() if wrong} == {}
+    assert_right(found)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -57,14 +58,20 @@ async def test_the_web_page_in_every_state(
 async def test_the_page_of_the_demo_in_every_state(
     demo: Demo, language: str, size: tuple[int, int]
 ) -> None:
-    found: dict[tuple[str, str], list[str]] = {}
+    found: dict[str, list[str]] = {}
     for platform in PLATFORMS:
         async with window(demo.url, size) as opened:
             await speak(opened, language)
             async for state in demo_states(opened.page, demo.url, platform, "Ben"):
-                found[platform, state] = await looked_at(opened, language)
+                found[f"{platform} {state}"] = await looked_at(opened, language)
     assert len(found) == 8 * len(PLATFORMS)
-    assert {state: wrong for state, wrong in found.items() if wrong} == {}
+    assert_right(found)
+
+
+def assert_right(found: dict[str, list[str]]) -> None:
+    """Name every state in which something is wrong."""
+    wrong = {state: findings for state, findings in found.items() if findings}
+    assert not wrong, json.dumps(wrong, indent=1)
 
 
 async def looked_at(opened: Window, language: str) -> list[str]:
