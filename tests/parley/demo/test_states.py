@@ -32,6 +32,12 @@ WIDER = """[...document.querySelectorAll("body *")].filter((one) => {
 }).map((one) => one.outerHTML.slice(0, 80)).slice(0, 5)"""
 """JavaScript: the first elements beyond the edges of the page that do not scroll."""
 
+BACKWARDS = """[...document.querySelectorAll("code, pre, .said, .content")].filter((one) => {
+  const latin = /^[^\\p{L}]*[a-z]/iu.test(one.textContent);
+  return latin && getComputedStyle(one).direction !== "ltr";
+}).map((one) => one.outerHTML.slice(0, 80)).slice(0, 5)"""
+"""JavaScript: the first elements with code or Latin text that run from right to left."""
+
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def demo() -> AsyncIterator[Demo]:
@@ -82,4 +88,6 @@ async def looked_at(opened: Window, language: str) -> list[str]:
         await page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         found += [f"{scheme}: {one}" for one in await accessibility_findings(page)]
     wider: list[str] = await page.evaluate(WIDER)
-    return [*found, *(f"beyond the edge: {one}" for one in wider)]
+    backwards: list[str] = await page.evaluate(BACKWARDS)
+    found += [f"beyond the edge: {one}" for one in wider]
+    return [*found, *(f"from right to left: {one}" for one in backwards)]
