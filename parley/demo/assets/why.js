@@ -66,7 +66,7 @@ function drawTrace(trace, open, view) {
   const kind = KINDS[trace.kind] || trace.kind.replaceAll("_", " ");
   const title = make("span", "asked", asked?.text ? `“${asked.text.replace(/\s+/g, " ").slice(0, 60)}”` : kind);
   title.dir = "auto";
-  box.append(make("summary", "", outcome, title, make("small", "", `${trace.milliseconds.toLocaleString(page_locale)} ms`)));
+  box.append(make("summary", "", outcome, title, make("small", "", say("{number} ms", { number: trace.milliseconds.toLocaleString(page_locale) }))));
   box.append(make("ol", "steps", ...trace.decisions.map(drawDecision)));
   box.append(make("p", "trace-id", kind, " ", make("code", "", trace.message_id)));
   return box;
