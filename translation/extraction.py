@@ -117,7 +117,9 @@ def _notes(lines: list[str], line: int) -> tuple[str, ...]:
 def _in_page(path: Path) -> Iterator[Found]:
     read, source = _PAGES[path.suffix], BytesIO(path.read_bytes())
     keywords: dict[str, None] = dict.fromkeys(PAGE_CALLS)
-    for line, call, messages, comments in read(source, keywords, (_NOTE,), {}):
+    for line, call, messages, comments in read(
+        source, keywords, (_NOTE,), {"parse_template_string": True}
+    ):
         words = list(messages) if isinstance(messages, tuple) else [messages]
         notes = tuple(note.removeprefix(_NOTE).strip() for note in comments)
         if call == _IN_CONTEXT:

@@ -28,7 +28,7 @@ _KNOWN: Final = (
     # Fields of entries of the configuration.
     *(text("persona"), text("triggers"), text("role"), text("audiences"), text("input")),
     *(text("output"), text("cache read"), text("cache write"), text("cache write hour")),
-    text("search"),
+    *(text("search"), text("the web page"), text("environment")),
     # Actions of the audit log.
     *(text("approval or role changed"), text("agent changed"), text("console")),
     *(text("preferences or notes changed"), text("memory of another agent read")),

@@ -44,7 +44,8 @@ _LINK: Final = re.compile(
 _BARE_LINK: Final = re.compile(r"<(https?://[^\s<>]+)>|(https?://[^\s<>]*[^\s<>.,:;\"')\]*_~|])")
 _ENTITY: Final = re.compile(
     r"<(?:@!?(?P<user>\d+)|@&(?P<role>\d+)|#(?P<channel>\d+)"
-    r"|a?:(?P<emoji>\w+):\d+|t:(?P<time>-?\d+)(?::[tTdDfFR])?)>"
+    r"|a?:(?P<emoji>\w+):\d+|t:(?P<time>-?\d+)(?::[tTdDfFR])?"
+    r"|(?P<command>/[\w-]{1,32}(?: [\w-]{1,32}){0,2}):\d+)>"
 )
 _ESCAPE: Final = re.compile(r"\\([^a-zA-Z0-9\s])", re.ASCII)
 _CODE: Final = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
@@ -215,5 +216,5 @@ def _entity(match: "re.Match[str]", names: Names) -> Look:
     if kind == "time":
         return Look(f"<time>{value}</time>", value)
     mark = "#" if kind == "channel" else "@"
-    name = mark + names(kind, value)
+    name = value if kind == "command" else mark + names(kind, value)
     return Look(f'<span class="mention">{html.escape(name)}</span>', name)

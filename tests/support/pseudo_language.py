@@ -34,11 +34,12 @@ class PseudoLanguages(Languages):
 MARKED: Final = Language("ar", _Marked(), formats_of("ar"))
 UNMARKED: Final = """(except) => {
   const found = new Set();
-  let inside = false; // a sentence may go on in another element
+  let inside = 0; // sentences around a place: one may go on in another element, and hold others
   const check = (words) => {
     const pieces = words.split(/([⟦⟧])/);
     for (const piece of pieces) {
-      if (piece === "⟦" || piece === "⟧") inside = piece === "⟦";
+      if (piece === "⟦") inside += 1;
+      else if (piece === "⟧") inside = Math.max(0, inside - 1);
       else if (!inside && /[A-Za-z]{2}/.test(piece)) found.add(piece.trim().slice(0, 80));
     }
   };
@@ -47,9 +48,10 @@ UNMARKED: Final = """(except) => {
   while (walk.nextNode()) {
     if (!walk.currentNode.parentElement.closest(skipped)) check(walk.currentNode.data);
   }
+  if (inside) found.add(`${inside} sentences without an end`);
   const names = ["aria-label", "title", "placeholder", "alt"];
   for (const one of document.querySelectorAll(names.map((name) => `[${name}]`).join())) {
-    inside = false;
+    inside = 0;
     if (!one.closest(skipped)) names.forEach((name) => check(one.getAttribute(name) || ""));
   }
   return [...found];

@@ -12,6 +12,7 @@ from typing import Final
 
 import pytest
 
+from gateway.languages import scripts
 from translation.extraction import ROOT, sentences
 
 PACKAGES: Final = ("adapters", "gateway", "memory", "parley/console")
@@ -287,3 +288,13 @@ def test_the_search_finds_words(source: str, found: bool) -> None:
         for words in literals(one, values)
     ]
     assert any(map(words_in, given)) == found
+
+
+def test_every_sentence_that_a_script_says_is_in_the_catalogues() -> None:
+    """What the pages read from a script at run time is what was extracted from it."""
+    known = {(found.msgid, found.plural or "") for found in sentences()}
+    scripted = [*ROOT.glob("adapters/*/assets/*.js"), *ROOT.glob("parley/*/assets/*.js")]
+    scripted += ROOT.glob("parley/console/static/[cu]*e.js")
+    said = {one for path in scripted for one in scripts.sentences_of(path.read_text("utf-8"))}
+    assert len(said) > 50
+    assert {one.msgid for one in said if (one.msgid, one.plural or "") not in known} == set()

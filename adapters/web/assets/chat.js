@@ -24,6 +24,7 @@ async function open(chat) {
   }
   Object.assign(state, { chat, typing: false });
   markCurrent(chat);
+  showTitle();
   tell(say("Loading …"));
   try {
     const history = await ask(`api/history?chat=${chat}`);
@@ -79,9 +80,13 @@ function listen(history) {
 
 async function refreshList() {
   await drawList(state.chat);
+  showTitle();
+}
+
+function showTitle() {
   const title = titleOf(state.chat);
   $("title").textContent = title;
-  document.title = `${title} · ${state.assistant}`;
+  document.title = [title, state.assistant].filter(Boolean).join(" · ");
 }
 
 /** Show what follows from the lines: the hint, the sign of writing, the buttons. */
@@ -112,7 +117,7 @@ function connected() {
 
 function offline(reason) {
   tell(say("Not connected"));
-  $("offline-reason").textContent = `${reason} ${say("Your text stays in the message box.")}`;
+  $("offline-reason").textContent = [reason, say("Your text stays in the message box.")].join(" ");
   $("offline").hidden = false;
 }
 
@@ -130,17 +135,17 @@ async function refused(address, mine) {
     // the reason stays unknown
   }
   if (mine === stream) {
-    unreachable(new Error(sentence(reason)));
+    unreachable(new Error(reason));
   }
 }
 
 function sentence(words) {
-  return `${words[0].toUpperCase()}${words.slice(1)}${/[.!?。！？।؟]$/.test(words) ? "" : "."}`;
+  return `${words[0].toLocaleUpperCase(page_locale)}${words.slice(1)}${/[.!?。！？।؟]$/.test(words) ? "" : "."}`;
 }
 
 /** The conversation could not be loaded: say why, and try again later. */
 function unreachable(error) {
-  offline(error.message);
+  offline(sentence(error.message));
   clearTimeout(retrying);
   retrying = setTimeout(() => open(state.chat), 1000 * state.retry);
   state.retry = Math.min(LAST_RETRY_SECONDS, 2 * state.retry);
@@ -157,7 +162,7 @@ async function act(action) {
     problem("");
     return true;
   } catch (error) {
-    problem(error.status ? error.message : say("The assistant cannot be reached. Your text is still in the message box: send it again."));
+    problem(error.status ? sentence(error.message) : say("The assistant cannot be reached. Your text is still in the message box: send it again."));
     return false;
   }
 }

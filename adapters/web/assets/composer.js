@@ -216,7 +216,9 @@ function drawFiles() {
     const drop = button(say("Remove"), () => { remove(file); text.focus(); });
     drop.setAttribute("aria-label", say("Remove {name}", { name: file.name }));
     const size = file.stored ? inMegabytes(file.size) : say("uploading …");
-    return make("li", "", make("span", "file-name", file.name), make("span", "file-size", size), drop);
+    const name = make("span", "file-name", file.name);
+    name.dir = "auto";
+    return make("li", "", name, make("span", "file-size", size), drop);
   }));
 }
 

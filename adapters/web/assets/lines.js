@@ -89,7 +89,7 @@ function draw(line) {
   if (line.deleted) {
     bubble.append(say("deleted"));
   } else if (line.html) {
-    bubble.append(...drawAnswer(line));
+    bubble.append(drawAnswer(line));
   } else {
     bubble.append(line.text || (line.files.length ? "" : say("A file that is no longer stored")));
   }
@@ -104,7 +104,8 @@ function draw(line) {
 }
 
 function drawAnswer(line) {
-  const body = make("div");
+  const body = make("div", "said");
+  body.dir = "auto";
   body.append(fragment(line.html));
   for (const table of body.querySelectorAll("table")) {
     table.tabIndex = 0; // a wide table scrolls: reachable with the keyboard
@@ -112,7 +113,7 @@ function drawAnswer(line) {
   for (const pre of body.querySelectorAll("pre")) {
     drawCode(pre, line.live);
   }
-  return [...body.childNodes];
+  return body;
 }
 
 function drawCode(pre, unfinished) {

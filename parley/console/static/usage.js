@@ -19,7 +19,10 @@
   const edge = (times[1] - times[0] || (hourly ? 3_600 : 86_400)) / 2;
 
   const short = new Intl.NumberFormat(page_locale, { notation: "compact", maximumFractionDigits: 2 });
-  const shown = { "$": (value) => `$${short.format(value)}`, "%": (value) => `${short.format(value)} %`, "s": (value) => `${short.format(value)} s` };
+  // Money looks as in the table: its sign before or after the number.
+  const dollars = new Intl.NumberFormat(page_locale, { maximumFractionDigits: 4 });
+  const [before, after] = rows[0].cells[columns.indexOf("cost")].textContent.split(/\d(?:.*\d)?/u);
+  const shown = { "$": (value) => `${before}${dollars.format(value)}${after ?? ""}`, "%": (value) => say("{number} %", { number: short.format(value) }), "s": (value) => say("{number} s", { number: short.format(value) }) };
   const day = new Intl.DateTimeFormat(page_locale, hourly ? { hour: "numeric", minute: "2-digit", timeZone: "UTC" } : { day: "numeric", month: "short", timeZone: "UTC" });
 
   function draw(figure) {

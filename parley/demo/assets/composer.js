@@ -13,10 +13,14 @@ let about = null; // { kind: "reply" | "thread" | "edit", message }
 
 /** Wire the form. `state` is shared; `after` is called with the answer to what was done. */
 export function startComposer(state, after) {
-  $("suggestions").replaceChildren(...SUGGESTIONS.map((suggestion) => button(suggestion, () => {
-    text.value = suggestion;
-    submit(state, after);
-  }, "chip")));
+  $("suggestions").replaceChildren(...SUGGESTIONS.map((suggestion) => {
+    const chip = button(suggestion, () => {
+      text.value = suggestion;
+      submit(state, after);
+    }, "chip");
+    chip.lang = "en"; // what the offline model reads
+    return chip;
+  }));
   $("composer").addEventListener("submit", (event) => {
     event.preventDefault();
     submit(state, after);

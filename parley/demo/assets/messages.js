@@ -6,11 +6,18 @@ import { $, around, button, make, query } from "./dom.js";
 const log = $("log");
 // Discord's nested points; the page's policy takes classes, no styles in the markup.
 const INDENT = /<div class="item" style="margin-left:(\d)\d*em">/g;
+const NEAR_END = 120; // pixels: closer to the end, the end stays in view
 let drawn = new Map(); // id -> { key, element }
+let atEnd = true;
+
+const isNearEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_END;
+log.addEventListener("scroll", () => { atEnd = isNearEnd(); });
+// The form below grows over the last message: keep that in view.
+new ResizeObserver(() => { if (atEnd) log.scrollTop = log.scrollHeight; }).observe(log);
 
 /** Draw `messages`; what did not change keeps its element. `on` has what can be done with one. */
 export function drawMessages(state, messages, on) {
-  const pinned = log.scrollHeight - log.scrollTop - log.clientHeight < 120;
+  const pinned = isNearEnd();
   const byId = new Map(messages.map((message) => [message.id, message]));
   const next = new Map();
   messages.forEach((message, index) => {
@@ -79,18 +86,23 @@ function draw(state, message, byId, follows, on) {
   const time = make("time", "at", new Date(1000 * message.at).toLocaleTimeString(page_locale, { hour: "2-digit", minute: "2-digit" }));
   time.dateTime = new Date(1000 * message.at).toISOString();
   const bubble = state.platform === "telegram" || state.platform === "whatsapp";
-  if (!bubble) {
+  if (!bubble && !follows) {
     head.append(time);
   }
   const body = make("div", "body", head);
   const quoted = message.reply_to && byId.get(message.reply_to);
   if (quoted && quoted.id !== message.root) {
     const whose = quoted.by_bot ? state.assistant : quoted.author;
-    body.append(make("p", "quoted", make("b", "", whose), ` ${(quoted.text || say("a file")).slice(0, 90)}`));
+    const line = make("p", "quoted", make("b", "", whose), ` ${(quoted.text || say("a file")).slice(0, 90)}`);
+    line.dir = "auto";
+    body.append(line);
   }
   body.append(drawContent(message), ...drawExtras(state, message, on));
   if (bubble) {
     body.insertBefore(time, body.querySelector(".buttons"));
+  }
+  if (!bubble && follows) {
+    item.append(time); // beside the message, as it has no head
   }
   item.append(avatar, body, drawTools(state, message, mine, on));
   item.addEventListener("click", (event) => {
@@ -114,6 +126,7 @@ function drawInteraction(interaction) {
 
 function drawContent(message) {
   const content = make("div", "content");
+  content.dir = message.deleted ? "" : "auto";
   if (message.deleted) {
     content.append(make("i", "", say("deleted")));
   } else if (message.html) {
@@ -127,7 +140,7 @@ function drawContent(message) {
     content.append(message.text);
   }
   if (message.edited && !message.deleted) {
-    content.append(make("span", "edited", ` ${say("(edited)")}`));
+    content.append(" ", make("span", "edited", say("(edited)")));
   }
   return content;
 }

@@ -10,6 +10,11 @@ const WORDS = {
   memory: say("Memory"), recall: say("Recall"), task: say("Task"), thread: say("Thread"), "context blocks": say("Blocks of the prompt"), save: say("Storage"), queue: say("Queue"), confirmation: say("Confirmation"),
 };
 const VERDICTS = { skipped: say("skipped"), yes: say("yes"), no: say("no") };
+const KINDS = { message: say("message"), command: say("command"), button: say("button"), reaction: say("reaction") };
+const OUTCOMES = {
+  answered: say("answered"), refused: say("refused"), failed: say("failed"), done: say("done"),
+  stopped: say("stopped"), waiting: say("waiting"),
+};
 let openCalls = new Set();
 
 /** The decisions about the selected message, or else the latest ones of this room. */
@@ -57,11 +62,13 @@ function drawTrace(trace, open, view) {
   const asked = view.messages.find((message) => message.id === trace.message_id);
   const box = make("details", "trace");
   box.open = open;
-  const outcome = make("span", `outcome ${tone(trace.outcome)}`, trace.outcome.replaceAll("_", " "));
-  const title = asked?.text ? `“${asked.text.replace(/\s+/g, " ").slice(0, 60)}”` : `a ${trace.kind}`;
-  box.append(make("summary", "", outcome, make("span", "asked", title), make("small", "", `${trace.milliseconds.toLocaleString(page_locale)} ms`)));
+  const outcome = make("span", `outcome ${tone(trace.outcome)}`, OUTCOMES[trace.outcome] || trace.outcome.replaceAll("_", " "));
+  const kind = KINDS[trace.kind] || trace.kind.replaceAll("_", " ");
+  const title = make("span", "asked", asked?.text ? `“${asked.text.replace(/\s+/g, " ").slice(0, 60)}”` : kind);
+  title.dir = "auto";
+  box.append(make("summary", "", outcome, title, make("small", "", say("{number} ms", { number: trace.milliseconds.toLocaleString(page_locale) }))));
   box.append(make("ol", "steps", ...trace.decisions.map(drawDecision)));
-  box.append(make("p", "trace-id", `${trace.kind} `, make("code", "", trace.message_id)));
+  box.append(make("p", "trace-id", kind, " ", make("code", "", trace.message_id)));
   return box;
 }
 

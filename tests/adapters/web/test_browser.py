@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from adapters.web.connection import WebAdapter
 from adapters.web.manifest import WebSettings
@@ -131,6 +131,30 @@ async def test_a_written_text_is_kept_while_parley_is_unavailable(served: tuple[
         await page.press("#text", "Enter")
         await expect(page.locator(".theirs")).to_have_count(1)
         await expect(page.locator("#problem")).to_be_hidden()
+
+
+async def test_what_refuses_a_conversation_is_a_sentence_below_its_own_title(
+    served: tuple[Echo, str],
+) -> None:
+    _, url = served
+
+    async def refuse(route: Route) -> None:
+        await route.fulfill(status=503, json={"error": "nothing can be read; try again"})
+
+    async with window(url) as opened:
+        page = opened.page
+        await page.goto(f"{url}/chat/")
+        await page.fill("#text", "hello")
+        await page.press("#text", "Enter")
+        await expect(page.locator("#title")).to_have_text("hello")
+        await page.route("**/chat/api/**", refuse)
+        await page.evaluate("location.hash = '#chat-0123456789abcdef'")
+        reason = page.locator("#offline-reason")
+        await expect(reason).to_contain_text("Nothing can be read; try again. Your text")
+        await expect(page.locator("#title")).to_have_text("New chat")
+        await page.fill("#text", "again")
+        await page.press("#text", "Enter")
+        await expect(page.locator("#problem")).to_have_text("Nothing can be read; try again.")
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -1,5 +1,6 @@
 """The console's pages in a marked language, from right to left, in Chromium."""
 
+import json
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from playwright.async_api import Page
 
 from gateway.immutable import replace
 from gateway.outbound.membership import PlatformMembership
+from parley.console.views.configuration.forms import PAGES
 from tests.parley.console.kit import OPERATOR, OWNER, Console, console_in, console_settings
 from tests.parley.console.screenshots import belongs
 from tests.parley.console.team import ANNA, PEOPLE, Team, team_in
@@ -27,7 +29,7 @@ from tests.support.pseudo_language import UNMARKED, PseudoLanguages
 pytestmark = IN_CHROMIUM
 OWN = (
     ".said, .brand, .who, td small, .id, .lines .line, textarea, option, .talk, h3, .source, .diff,"
-    " time, #kinds ~ table th"
+    " time, #kinds ~ table th, th > span[title]"
 )
 """Words of people, names and ids."""
 BEYOND = """[...document.querySelectorAll("main *")].filter((one) => {
@@ -50,12 +52,15 @@ async def console(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Con
 def pages(team: Team) -> list[tuple[str, str]]:
     """Return who opens which page."""
     own = ("", "/versions?document=soul", "/entries", f"/entries/{team.memory}", "/reviews")
-    more = ("/visibility", "/accounts", "/agents", "/pools", "/tokens", "/data")
-    memory = [(ANNA, f"/memory{path}") for path in (*own, *more)]
+    others = ("/visibility", "/accounts", "/agents", "/pools", "/tokens", "/data")
+    memory = [(ANNA, f"/memory{path}") for path in (*own, *others)]
     turn = f"/conversations/{team.turn}"
-    led = ("/overview", "/outbox", "/playground", turn, "/access", "/health")
-    forms = (f"/configuration?page={page}" for page in ("assistant", "platforms", "tools"))
-    return [*memory, *((OWNER, path) for path in (*led, *forms))]
+    led = ("/overview", "/outbox", "/playground", "/access", "/health", "/audit", "/account")
+    read = ("/conversations", "/conversations?q=search", turn, f"{turn}/message")
+    more = (f"{turn}/rendering", "/access/question", f"/person?person=web:main:{ANNA}")
+    spent = ("/usage", "/usage?by=channel")
+    forms = (f"/configuration?page={page}" for page in PAGES)
+    return [*memory, *((OWNER, path) for path in (*led, *read, *more, *spent, *forms))]
 
 
 @pytest.mark.parametrize("size", [DESKTOP, TELEPHONE])
@@ -76,7 +81,8 @@ async def test_every_sentence_is_in_the_catalogues_and_every_page_fits(
             for path in (path for name, path in pages(team) if name == who):
                 await page.goto(f"{console.app.local.base_url}/console{path}")
                 found[path] = await looked_at(page, path, size)
-    assert {path: words for path, words in found.items() if words} == {}
+    wrong = {path: words for path, words in found.items() if words}
+    assert not wrong, json.dumps(wrong, indent=1, ensure_ascii=False)
 
 
 async def looked_at(page: Page, path: str, size: tuple[int, int]) -> list[str]:

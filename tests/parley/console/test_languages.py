@@ -14,7 +14,7 @@ from babel.messages.catalog import Catalog
 from playwright.async_api import Page, expect
 
 from tests.parley.console.kit import OWNER, Console, console_in, console_settings
-from tests.parley.demo.browser import IN_CHROMIUM, Window, check_views, window
+from tests.parley.demo.browser import IN_CHROMIUM, Window, check_views, speak, window
 from tests.support.for_each import for_each
 from translation.catalogues import written
 from translation.extraction import template
@@ -68,10 +68,6 @@ async def console(tmp_path: Path) -> AsyncIterator[Console]:
         (folder / f"{name}.po").write_text(pseudo(name), "utf-8")
     async with console_in(console_settings(tmp_path, languages={"folder": str(folder)})) as started:
         yield started
-
-
-async def speak(opened: Window, language: str) -> None:
-    await opened.context.set_extra_http_headers({"Accept-Language": f"{language}-XX,en;q=0.5"})
 
 
 async def sign_in(console: Console, opened: Window) -> Page:

@@ -113,6 +113,11 @@ async def window(
         await context.close()
 
 
+async def speak(opened: Window, language: str) -> None:
+    """Let the browser prefer a language."""
+    await opened.context.set_extra_http_headers({"Accept-Language": f"{language}-XX,en;q=0.5"})
+
+
 ABOVE_MINOR: Final = ("moderate", "serious", "critical")
 
 

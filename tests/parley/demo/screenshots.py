@@ -1,11 +1,17 @@
 """Pictures of the demo and of the web page for the documentation.
 
 `python -m tests.parley.demo.screenshots` makes them.
+
+With `--all FOLDER`, every state of both pages in both widths and themes, to look at after a change
+of a style; with `--languages en,ar` in each of these languages, in a folder of its own.
 """
 
+import argparse
 import asyncio
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import cycle, product
 from pathlib import Path
 from typing import Final
 
@@ -15,10 +21,14 @@ from playwright.async_api import Page, expect
 from parley.demo.player import Player
 from parley.demo.run import Demo, running
 from parley.demo.story import STORY
-from tests.parley.demo.browser import DESKTOP, TELEPHONE, launched, window
+from parley.demo.world import PEOPLE
+from tests.parley.demo.browser import DESKTOP, TELEPHONE, launched, speak, window
+from tests.parley.demo.states import PLATFORMS, chat_states, demo_states
 
 FOLDER: Final = Path(__file__).parents[3] / "docs" / "images"
 COLOURS: Final = 128
+_WIDE: Final = (1440, 900)
+"""The desktop of pictures that are only looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +92,31 @@ async def _talk(page: Page) -> None:
         await expect(page.locator("#stop")).to_be_hidden()
 
 
-async def main() -> None:
+async def take_states(demo: Demo, folder: Path, language: str, person: str) -> None:
+    """Write the pictures of every state in a language."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for size, name in product((TELEPHONE, _WIDE), ("chat", *PLATFORMS)):
+        async with window(demo.url, size) as opened:
+            await speak(opened, language)
+            page, states = opened.page, _states(opened.page, demo.url, name, person)
+            async for state in states:
+                for scheme in ("light", "dark"):
+                    await page.emulate_media(color_scheme=scheme)
+                    path = folder / f"{name}-{state}-{size[0]}-{scheme}.png"
+                    await page.screenshot(path=path, animations="disabled")
+
+
+def _states(page: Page, url: str, name: str, person: str) -> AsyncIterator[str]:
+    return chat_states(page, url) if name == "chat" else demo_states(page, url, name, person)
+
+
+async def main(folder: Path | None, languages: Sequence[str]) -> None:
     """Start the demo, play its story, and take the pictures."""
     async with running(0, {}) as demo, launched():
+        if folder is not None:
+            for language, person in zip(languages, cycle(PEOPLE), strict=False):
+                await take_states(demo, folder / language, language, person)
+            return
         async for _ in Player(demo.world, demo.app.decisions).play(STORY):
             pass
         for view in VIEWS:
@@ -92,4 +124,8 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--all", type=Path, metavar="FOLDER", help="every state, in every look")
+    parser.add_argument("--languages", default="en", metavar="CODES", help="with --all: en,de,ar")
+    given = parser.parse_args()
+    asyncio.run(main(given.all, [code for code in given.languages.split(",") if code]))
