@@ -1,7 +1,6 @@
 """Pictures of messages and of people in the console: who sees them, and what is shown without."""
 
 import asyncio
-from time import perf_counter
 from typing import Final
 
 import pytest
@@ -110,7 +109,7 @@ async def test_what_is_no_picture_is_a_line_with_its_name(
     assert of(turn) not in page.text
     gone = isinstance(given, Permanent) or not given
     words = "No longer available" if gone else "This picture cannot be shown"
-    assert f"me&amp;nu.png · {words}" in page.text
+    assert f">me&amp;nu.png</bdi> · {words}" in page.text
     assert words.encode() in body
     await raw(console, OPERATOR, of(turn))
     assert len(platform.asked) == 1
@@ -167,10 +166,9 @@ async def test_the_page_does_not_wait_for_two_hundred_pictures(
         for at in range(20)
     ]
     visitor = await console.visitor(OPERATOR)
-    begun = perf_counter()
     page = await visitor.get(f"/conversations/{turns[-1]}")
-    assert perf_counter() - begun < 2
-    assert page.text.count("<img ") == 200
+    assert platform.asked == []
+    assert page.text.count('<img src="/console/conversations/') == 200
     asked = [visitor.get(of(turn, number)) for turn in turns for number in range(10)]
     got = await asyncio.gather(*asked)
     assert {one.status for one in got} == {503}
