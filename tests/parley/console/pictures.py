@@ -20,6 +20,8 @@ class Gives:
     files: dict[str, bytes | Exception | None] = field(default_factory=dict)
     people: dict[str, bytes | Exception | None] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
+    at_once: int = 0
+    most_at_once: int = 0
 
     async def fetch(self, attachment: Attachment, limit: int) -> bytes:
         return await self._give(self.files, attachment.ref, limit)
@@ -33,7 +35,12 @@ class Gives:
         self.asked.append(name)
         found = given.get(name, Permanent("unknown"))
         if found is None:
-            await asyncio.Event().wait()
+            self.at_once += 1
+            self.most_at_once = max(self.most_at_once, self.at_once)
+            try:
+                await asyncio.Event().wait()
+            finally:
+                self.at_once -= 1
         if not isinstance(found, bytes):
             raise found or AssertionError
         if len(found) > limit:
