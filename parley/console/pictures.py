@@ -2,7 +2,8 @@
 people to whoever may see their names. The browser asks nobody but the console.
 
 A picture that cannot be shown is answered with one that says so, so that a page has no broken
-picture, with and without scripts.
+picture, with and without scripts. That is no refusal: the audit log has those of people without
+the right to a picture alone.
 """
 
 from collections.abc import Mapping
@@ -31,7 +32,6 @@ MAX_PERSON: Final = 300
 """Characters of the id of a person."""
 MAX_SHOWN: Final = 40
 """Characters of the name of a file in a picture."""
-STATUS: Final[Mapping[Missing, int]] = {"gone": 404, "unfit": 404, "late": 503}
 ISOLATED: Final = {
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "X-Content-Type-Options": "nosniff",
@@ -71,7 +71,7 @@ async def message_picture(
 
 
 async def portrait(viewer: Viewer, services: ConsoleServices, person: str) -> Picture | Missing:
-    """Return the picture of a person whose name the viewer may see."""
+    """Return the picture of a person whose name the viewer may see; "gone" for anybody else."""
     pictures = services.pictures
     if not pictures.may_have_portrait(person) or len(person) > MAX_PERSON:
         return "gone"
@@ -87,8 +87,8 @@ def answer_of(found: Picture | Missing, file: Attachment, language: Language) ->
         body = SENTENCES.format(
             name=escape(shown or language.shown(UNNAMED)), why=escape(language.shown(WHY[found]))
         )
-        return _response(body.encode(), STATUS[found], "image/svg+xml", 0)
-    answer = _response(found.data, 200, found.mime, 300)
+        return _response(body.encode(), "image/svg+xml", 0)
+    answer = _response(found.data, found.mime, 300)
     ending = ENDINGS[found.mime]
     answer.headers["Content-Disposition"] = f'inline; filename="picture.{ending}"'
     return answer
@@ -97,13 +97,13 @@ def answer_of(found: Picture | Missing, file: Attachment, language: Language) ->
 def portrait_answer(found: Picture | Missing) -> Response:
     """Return the picture of a person, or an empty one."""
     if isinstance(found, Picture):
-        return _response(found.data, 200, found.mime, 3600)
-    return _response(NOTHING, STATUS[found], "image/gif", 300 if found == "gone" else 0)
+        return _response(found.data, found.mime, 3600)
+    return _response(NOTHING, "image/gif", 300 if found == "gone" else 0)
 
 
-def _response(body: bytes, status: int, mime: str, seconds: int) -> Response:
+def _response(body: bytes, mime: str, seconds: int) -> Response:
     kept = f"private, max-age={seconds}" if seconds else "no-store"
-    return Response(body, status, {"Content-Type": mime, "Cache-Control": kept, **ISOLATED})
+    return Response(body, headers={"Content-Type": mime, "Cache-Control": kept, **ISOLATED})
 
 
 def _number(text: str) -> int:
