@@ -65,6 +65,8 @@ from parley.http.starlette_routes import Served, params_of, routes_of
 HOME: Final = "/overview"
 MAX_FORM: Final = 256 * 1024
 MAX_FIELDS: Final = 500
+MAX_QUERY: Final = 2_000
+"""Characters of the query of a picture."""
 KEPT: Final = {"Cache-Control": "public, max-age=31536000, immutable"}
 BAD_LINK: Final = text(
     "This link does not work: it was used, is too old, or is incomplete. Write /console to the "
@@ -291,8 +293,9 @@ class _Portrait(Struct, frozen=True):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         known = admitted(scope)
-        person = dict(parse_qsl(scope["query_string"].decode("latin-1"), max_num_fields=5))
-        found = await portrait(known.viewer, self.console.services, person.get("person", ""))
+        query = scope["query_string"].decode("latin-1")[:MAX_QUERY]
+        person = dict(parse_qsl(query)).get("person", "")
+        found = await portrait(known.viewer, self.console.services, person)
         await portrait_answer(found)(scope, receive, send)
 
 

@@ -194,7 +194,14 @@ async def test_a_person_without_a_known_name_has_no_picture(
     console: Console, world: World, platform: Gives
 ) -> None:
     platform.people["nobody"] = PNG
-    for person in ("web:main:nobody", "telegram:main:1", "", "web:main:" + "x" * 400, "%00"):
+    for person in (
+        "web:main:nobody",
+        "&person=" * 300,
+        "telegram:main:1",
+        "",
+        "web:main:" + "x" * 400,
+        "%00",
+    ):
         _, headers, _ = await raw(console, OPERATOR, f"/person/picture?person={person}")
         assert headers["Content-Type"] == "image/gif"
     assert platform.asked == []
