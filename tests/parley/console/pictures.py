@@ -58,6 +58,8 @@ def gives(console: Console, monkeypatch: pytest.MonkeyPatch) -> Gives:
     return platform
 
 
-def picture(ref: str = "p", name: str = "menu.png", **more: object) -> Attachment:
+def picture(
+    ref: str = "p", name: str = "menu.png", mime: str = "image/png", size: int | None = None
+) -> Attachment:
     """A picture of a message."""
-    return replace(Attachment("image", ref, name, "image/png"), **more)
+    return Attachment("image", ref, name, mime, size)

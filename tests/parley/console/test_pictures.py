@@ -6,6 +6,7 @@ from typing import Final
 import pytest
 
 from gateway.errors import Permanent, Transient
+from gateway.message import Attachment
 from gateway.outbound import pictures
 from gateway.outbound.pictures import AT_ONCE, MAX_PICTURE, MAX_PORTRAIT
 from parley.console.security import NAME
@@ -115,11 +116,11 @@ async def test_what_is_no_picture_is_a_line_with_its_name(
     assert len(platform.asked) == 1
 
 
-@pytest.mark.parametrize("more", [{"size": 50_000_000}, {"mime": "image/svg+xml"}])
+@pytest.mark.parametrize("file", [picture(size=50_000_000), picture(mime="image/svg+xml")])
 async def test_what_its_message_shows_to_be_unfit_is_not_fetched(
-    console: Console, world: World, platform: Gives, more: dict[str, object]
+    console: Console, world: World, platform: Gives, file: Attachment
 ) -> None:
-    turn = await world.talk(ROOM, PERSON, "look", files=(picture(**more),))
+    turn = await world.talk(ROOM, PERSON, "look", files=(file,))
     assert "This picture cannot be shown" in (await page_of(console, OPERATOR, turn)).text
     _, headers, _ = await raw(console, OPERATOR, of(turn))
     assert headers["Content-Type"] == "image/svg+xml"
@@ -129,7 +130,7 @@ async def test_what_its_message_shows_to_be_unfit_is_not_fetched(
 async def test_a_file_without_a_reference_is_named_as_before(
     console: Console, world: World, platform: Gives
 ) -> None:
-    files = (picture(""), picture("d", "plan.pdf", kind="document", mime="application/pdf"))
+    files = (picture(""), Attachment("document", "d", "plan.pdf", "application/pdf"))
     turn = await world.talk(ROOM, PERSON, "look", files=files)
     page = await page_of(console, OPERATOR, turn)
     assert "picture: menu.png" in page.text
