@@ -25,6 +25,7 @@ from gateway.ports import (
     CanCheckMembership,
     CanClearButtons,
     CanFetchFiles,
+    CanFetchPortraits,
     CanMarkRead,
     CanNameRooms,
     CanReact,
@@ -210,6 +211,8 @@ class ConnectedAccount(Struct, frozen=True):
     """Adds and removes reactions."""
     rooms: CanNameRooms | None = None
     """Tells the names of rooms."""
+    portraits: CanFetchPortraits | None = None
+    """Fetches the pictures of people."""
     threads: CanReadThread | None = None
     """Reads the earlier messages of a thread."""
     clears_buttons: bool = False
@@ -232,6 +235,7 @@ class ConnectedAccount(Struct, frozen=True):
             members=adapter if isinstance(adapter, CanCheckMembership) else None,
             reactions=adapter if isinstance(adapter, CanReact) else None,
             rooms=adapter if isinstance(adapter, CanNameRooms) else None,
+            portraits=adapter if isinstance(adapter, CanFetchPortraits) else None,
             threads=adapter if isinstance(adapter, CanReadThread) else None,
             clears_buttons=isinstance(adapter, CanClearButtons),
         )

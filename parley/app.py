@@ -25,6 +25,7 @@ from gateway.outbound.deliverer import Deliverer
 from gateway.outbound.membership import PlatformMembership
 from gateway.outbound.outbox_sweeper import OutboxSweeper
 from gateway.outbound.pacing import Pacer
+from gateway.outbound.pictures import Pictures
 from gateway.outbound.retry_decision import AccountSender
 from gateway.people import DEFAULT_TENANT
 from gateway.platforms import ConnectedAccount
@@ -185,6 +186,7 @@ class App:
     def _connect(self, extensions: ExtensionRegistry) -> None:
         """Build what a message passes: accounts, memory, services, jobs, inbound and outbound."""
         settings, connected = self.settings, self._accounts(extensions)
+        self.pictures = Pictures(connected, self._clock)
         self.memory = self._memory(connected)
         self._at_end(self.memory.close)
         self.console_sessions = sessions_of(
@@ -402,7 +404,7 @@ class App:
             written=self.health.metrics.written,
             backends=load_backends(self.settings, self._clock, self.activity.count),
             repositories=repository_reader(self.repositories, storage.memory.room_bindings),
-            more_data=[self._recent_secrets],
+            more_data=[self._recent_secrets, self.pictures],
         )
 
     def _accounts(self, extensions: ExtensionRegistry) -> Accounts:
@@ -439,6 +441,7 @@ class App:
             self.playgrounds,
             self.configuration,
             self.console_jobs,
+            self.pictures,
             self._restart,
         )
 

@@ -293,6 +293,15 @@ class CanSendViaBots(Protocol):
         ...
 
 
+@runtime_checkable
+class CanShowPortraits(Protocol):
+    """A platform on which people have pictures."""
+
+    def show_portrait(self, person: SimPerson, picture: SimFile | None) -> None:
+        """Give a person a picture; None takes it away."""
+        ...
+
+
 class NotSupported(Exception):
     """The platform has no such thing."""
 

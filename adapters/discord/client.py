@@ -7,6 +7,7 @@ empty, for at most `MAX_BUCKET_WAIT` seconds.
 """
 
 import asyncio
+import re
 from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, Final
@@ -19,7 +20,7 @@ from discord.http import HTTPClient, Route
 
 from adapters.discord.errors import ConnectionReset, GlobalRateLimit, delivery_error
 from adapters.shared.http import check_size, check_status, read_body
-from adapters.shared.json_readers import JsonObject, as_mapping, objects
+from adapters.shared.json_readers import JsonObject, as_mapping, identifier, objects, text
 from gateway.errors import Permanent, Transient
 from gateway.message import Attachment
 
@@ -33,6 +34,10 @@ CLOUDFLARE_PAUSE: Final = 60.0
 FILE_HOSTS: Final = frozenset(
     {"cdn.discordapp.com", "media.discordapp.net", "images-ext-1.discordapp.net"}
 )
+CDN: Final = "https://cdn.discordapp.com"
+PORTRAIT: Final = re.compile(r"[0-9a-z_]{1,64}")
+"""The name of a picture of a person; the picture that Discord gives to others has none."""
+PORTRAIT_PIXELS: Final = 128
 
 _RESET_BY_PEER: Final = (54, 10054)
 
@@ -173,6 +178,15 @@ async def fetch_file(attachment: Attachment, limit: int, api_base: str) -> bytes
             return await read_body(response, limit, "the attachment")
     except (aiohttp.ClientError, OSError, TimeoutError) as error:
         raise Transient(f"the attachment did not arrive ({type(error).__name__})") from error
+
+
+def portrait_url(user: JsonObject, api_base: str) -> str:
+    """The address of the picture of a user; empty for one who has none."""
+    user_id, picture = identifier(user, "id"), text(user, "avatar", 100)
+    if not (user_id.isdecimal() and PORTRAIT.fullmatch(picture)):
+        return ""
+    home = str(yarl.URL(api_base).origin()) if api_base else CDN
+    return f"{home}/avatars/{user_id}/{picture}.png?size={PORTRAIT_PIXELS}"
 
 
 def _file_url(ref: str, api_base: str) -> yarl.URL | None:

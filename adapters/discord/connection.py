@@ -5,12 +5,13 @@ from typing import Final
 from discord.http import Route
 
 from adapters.discord import doctor
-from adapters.discord.client import RestClient, fetch_file
+from adapters.discord.client import RestClient, fetch_file, portrait_url
 from adapters.discord.commands import with_mentions
 from adapters.discord.errors import RequestRefused
 from adapters.discord.interactions import ORIGINAL, handle_of
 from adapters.discord.manifest import MANIFEST, DiscordSettings, live_style
 from adapters.discord.message_text import GUEST
+from adapters.discord.messages import expired, renewed
 from adapters.discord.render import MAX_MESSAGE
 from adapters.discord.send import (
     NO_BUTTONS,
@@ -33,6 +34,7 @@ from gateway.message import Attachment, Outbound, Place, Receipt
 from gateway.people import Audience
 from gateway.ports import Check, EventSink, Liveness, LiveStyle, LiveView, ThreadMessages
 
+UNKNOWN_USER: Final = 10_013
 NOT_A_MEMBER: Final = frozenset({10_004, 10_007, 10_013, 50_001})
 """Unknown guild, unknown member, unknown user, missing access: the bot is not in the server."""
 
@@ -140,9 +142,34 @@ class DiscordAdapter(AccountAdapter[DiscordSettings]):
         await self._connected().rest.call(reaction_route("DELETE", place, message_id, emoji))
 
     async def fetch(self, attachment: Attachment, limit: int) -> bytes:
-        """The bytes of an attachment. Raises `BadInput` when it is larger than `limit`, and a
-        `DeliveryError`."""
+        """The bytes of an attachment, also after its address has expired. Raises `BadInput` when it
+        is larger than `limit`, and a `DeliveryError`."""
+        origin = expired(attachment, self._context.clock.now().timestamp())
+        if origin is not None:
+            path = "/channels/{channel_id}/messages/{message_id}"
+            route = Route("GET", path, channel_id=origin[0], message_id=origin[1])
+            found = renewed(attachment, await self._connected().rest.call(route))
+            if found is None:
+                raise Permanent("the attachment is no longer in its message")
+            attachment = found
         return await fetch_file(attachment, limit, self._settings.api_base)
+
+    async def portrait(self, person: str, limit: int) -> bytes:
+        """The picture of a person; empty for one who has none of their own. Raises `BadInput` and
+        a `DeliveryError`."""
+        if not person.isdecimal():
+            return b""
+        try:
+            route = Route("GET", "/users/{user_id}", user_id=person)
+            user = await self._connected().rest.call(route)
+        except RequestRefused as error:
+            if error.code == UNKNOWN_USER:
+                return b""
+            raise
+        url = portrait_url(user, self._settings.api_base)
+        if not url:
+            return b""
+        return await fetch_file(Attachment("image", url), limit, self._settings.api_base)
 
     async def is_member(self, space: str, person: str) -> bool:
         """True when a person is a full member of a server. Raises a `DeliveryError`.

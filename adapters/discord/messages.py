@@ -4,6 +4,7 @@ Fields: Discord, "Message Object", "Message Snapshot Object", "Embed Object", "P
 """
 
 import mimetypes
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from mimetypes import guess_type
@@ -27,6 +28,7 @@ from adapters.shared.json_readers import (
     text,
 )
 from gateway.authorship import Material, within_bounds
+from gateway.immutable import replace
 from gateway.message import (
     MAX_CONTENT,
     Attachment,
@@ -73,6 +75,9 @@ DISCORD_EPOCH_MS: Final = 1_420_070_400_000
 """The time that the ids of Discord count from."""
 PASTED: Final = "message.txt"
 """The name of the file that the client makes of a text beyond its limit."""
+_EXPIRES: Final = re.compile(r"[?&]ex=([0-9a-f]{1,12})(?:&|$)")
+"""The time at which a signed address expires, in seconds since the epoch."""
+_ORIGIN: Final = re.compile(r"([0-9]{1,20})/([0-9]{1,20})")
 _STICKER_FORMATS: Final = {1: "png", 2: "png", 3: "json", 4: "gif"}
 _STICKERS: Final = "https://media.discordapp.net/stickers"
 _KINDS: Final[dict[str, AttachmentKind]] = {
@@ -150,7 +155,8 @@ def _quote(data: JsonObject, bot: DiscordBot) -> Quote | None:
 def _all_attachments(data: JsonObject) -> tuple[Attachment, ...]:
     """The files of a message, and of those that it forwards."""
     forwarded = (file for one in _snapshots(data) for file in _attachments(one))
-    return (*_attachments(data), *forwarded)[:MAX_ATTACHMENTS]
+    files = (*_attachments(data), *forwarded)[:MAX_ATTACHMENTS]
+    return tuple(with_origin(file, data) for file in files)
 
 
 def _attachments(data: JsonObject) -> list[Attachment]:
@@ -165,6 +171,32 @@ def _attachments(data: JsonObject) -> list[Attachment]:
 def _address(url: str) -> str:
     """An address without its signature and without the host, which the media proxy changes."""
     return url.partition("?")[0].partition("://")[2].partition("/")[2] or url
+
+
+def with_origin(file: Attachment, data: JsonObject) -> Attachment:
+    """A file whose signed address has, as its fragment, the channel and the message that give a
+    new one: Discord's signatures expire after a day."""
+    channel, message = identifier(data, "channel_id"), identifier(data, "id")
+    if not (channel and message and _EXPIRES.search(file.ref)):
+        return file
+    return replace(file, ref=f"{file.ref.partition('#')[0]}#{channel}/{message}")
+
+
+def expired(file: Attachment, now: float) -> tuple[str, str] | None:
+    """The channel and the message that give a new address of a file whose signature has expired
+    (`now` in seconds), or expires within a minute; None for any other file."""
+    url, _, origin = file.ref.partition("#")
+    signed, named = _EXPIRES.search(url), _ORIGIN.fullmatch(origin)
+    if signed is None or named is None or int(signed[1], 16) > now + 60:
+        return None
+    return named[1], named[2]
+
+
+def renewed(file: Attachment, data: JsonObject) -> Attachment | None:
+    """The same file with the address that it has in the message as it is now; None if it is not in
+    it any more."""
+    address = _address(file.ref)
+    return next((one for one in _all_attachments(data) if _address(one.ref) == address), None)
 
 
 def _attachment(item: JsonObject) -> Attachment | None:

@@ -81,10 +81,16 @@ def proxy_for(url: str, proxy: str | None) -> str | None:
 
 def is_slack(url: str, base_url: str) -> bool:
     """True for an address of Slack, or of the server at `base_url`."""
-    parts, home = urlsplit(url), urlsplit(base_url)
+    parts = urlsplit(url)
     host = parts.hostname or ""
-    if (parts.scheme, parts.netloc) == (home.scheme, home.netloc):
+    if is_home(url, base_url):
         return True
     return parts.scheme == "https" and any(
         host == known or host.endswith(f".{known}") for known in _SLACK_HOSTS
     )
+
+
+def is_home(url: str, base_url: str) -> bool:
+    """True for an address of the server at `base_url`."""
+    parts, home = urlsplit(url), urlsplit(base_url)
+    return (parts.scheme, parts.netloc) == (home.scheme, home.netloc)

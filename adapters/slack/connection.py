@@ -6,7 +6,7 @@ from slack_sdk.errors import SlackApiError
 
 from adapters.shared.connection import AccountAdapter
 from adapters.shared.json_readers import as_mapping, identifier
-from adapters.slack import doctor, files
+from adapters.slack import doctor, files, portraits
 from adapters.slack.client import SlackClient, open_client
 from adapters.slack.directory import SlackDirectory, is_member, room_name
 from adapters.slack.errors import UNREACHABLE, start_error
@@ -106,6 +106,11 @@ class SlackAdapter(AccountAdapter[SlackSettings], Sender):
     async def fetch(self, attachment: Attachment, limit: int) -> bytes:
         """The bytes of an attachment, at most `limit`. Raises `BadInput` and `DeliveryError`."""
         return await files.fetch(self._connected(), attachment, limit)
+
+    async def portrait(self, person: str, limit: int) -> bytes:
+        """The picture of a person, empty for an unknown one. Raises `BadInput` and
+        `DeliveryError`."""
+        return await portraits.fetch(self._connected(), person, limit)
 
     async def is_member(self, space: str, person: str) -> bool:
         """True when a person is a full member of the workspace. Raises a `DeliveryError`."""

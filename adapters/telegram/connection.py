@@ -15,6 +15,7 @@ from adapters.telegram.command_languages import register_languages
 from adapters.telegram.errors import delivery_error, is_missing, start_error
 from adapters.telegram.library import BadRequest, Forbidden, TelegramError
 from adapters.telegram.manifest import MANIFEST, TelegramSettings, live_style
+from adapters.telegram.media import portrait_in
 from adapters.telegram.message_text import TelegramBot
 from adapters.telegram.messages import is_present
 from adapters.telegram.parse import ALLOWED_UPDATES
@@ -245,6 +246,21 @@ class TelegramAdapter(AccountAdapter[TelegramSettings]):
             reason = f"Telegram answered with status {status} for a file"
             raise Transient(reason) if status >= 500 else Permanent(reason)
         return data
+
+    async def portrait(self, person: str, limit: int) -> bytes:
+        """The latest picture of a person, empty for one who shows none to bots. Raises `BadInput`
+        and a `DeliveryError`."""
+        if not person.isdecimal():
+            return b""
+        request: dict[str, object] = {"user_id": int(person), "limit": 1}
+        try:
+            shown = as_mapping(await self._connected().call("getUserProfilePhotos", request))
+        except TelegramError as error:
+            if isinstance(error, BadRequest) and "not found" in error.message.lower():
+                return b""
+            raise delivery_error(error, repeatable=True) from error
+        picture = portrait_in(shown)
+        return b"" if picture is None else await self.fetch(picture, limit)
 
     async def diagnose(self) -> list[Check]:
         """The checks of `parley doctor`, also when not connected. Never raises."""

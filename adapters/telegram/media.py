@@ -11,6 +11,7 @@ from adapters.shared.json_readers import (
     items,
     mapping,
     numeric_id,
+    objects,
     text,
 )
 from adapters.telegram.rich_message import files_in, location_line
@@ -19,6 +20,7 @@ from gateway.message import Attachment, AttachmentKind
 
 MAX_NAME: Final = 200
 """Characters kept of a name. Telegram allows 64 for each of first and last name."""
+PORTRAIT_PIXELS: Final = 120
 MAX_OPTIONS: Final = 12
 MAX_TASKS: Final = 30
 MAX_VCARD: Final = 2_048
@@ -83,6 +85,20 @@ def _photo(message: JsonObject) -> Attachment | None:
     )
     ref = text(largest, "file_id")
     return Attachment("image", ref, "photo.jpg", "image/jpeg", _size(largest))
+
+
+def portrait_in(shown: JsonObject) -> Attachment | None:
+    """The first picture of `UserProfilePhotos`, in the smallest size that is large enough for a
+    page; None without one."""
+    photos = shown.get("photos")
+    latest = photos[0] if isinstance(photos, list) and photos else None
+    sizes = [size for size in objects(latest) if text(size, "file_id")]
+    if not sizes:
+        return None
+    sizes.sort(key=lambda size: integer(size, "width") or 0)
+    large = (size for size in sizes if (integer(size, "width") or 0) >= PORTRAIT_PIXELS)
+    chosen = next(large, sizes[-1])
+    return Attachment("image", text(chosen, "file_id"), mime="image/jpeg", size=_size(chosen))
 
 
 def _size(file: JsonObject) -> int | None:

@@ -100,6 +100,16 @@ _FIXED: Final = (
     ("POST /console/sign-in", OPEN, "Uses a login link"),
     ("POST /console/sign-out", OPEN, "Ends the session of this browser"),
     ("GET /console/events", in_person(Role.GUEST), "Which topics of the open page changed"),
+    (
+        "GET /console/conversations/{id}/pictures/{number}",
+        in_person(Role.GUEST),
+        "A picture of a message whose text the person may read",
+    ),
+    (
+        "GET /console/person/picture",
+        in_person(Role.GUEST),
+        "The picture of a person whose name the person may see",
+    ),
     ("GET /console/static/…", OPEN, "Scripts, styles and pictures of the pages"),
 )
 _LOCAL: Final = (

@@ -10,6 +10,7 @@ from gateway.message.chat_message import (
     ChatMessage,
     Extras,
     Quote,
+    image_mime,
     labels_of,
 )
 from gateway.message.events import (
@@ -81,6 +82,7 @@ __all__ = [
     "ShownReply",
     "TextCut",
     "button_in",
+    "image_mime",
     "labels_of",
     "person_of",
     "send_key",

@@ -50,10 +50,28 @@ class Attachment:
     @property
     def label(self) -> str:
         """Kind and name in one line without hidden characters: "picture: menu.png"."""
-        kind = KIND_WORDS[self.kind]
-        name = " ".join(safe_unicode(_NOT_IN_LABELS.sub(" ", self.name[:1_000])).split())
-        name = name[:MAX_LABEL].rstrip()
+        kind, name = KIND_WORDS[self.kind], self.shown_name
         return f"{kind}: {name}" if name and name.casefold() != kind else kind
+
+    @property
+    def shown_name(self) -> str:
+        """The name in one line without hidden characters, at most `MAX_LABEL` of them."""
+        name = " ".join(safe_unicode(_NOT_IN_LABELS.sub(" ", self.name[:1_000])).split())
+        return name[:MAX_LABEL].rstrip()
+
+
+def image_mime(data: bytes) -> str:
+    """Return the type of a picture that models read and pages show, "" for anything else. The bytes
+    decide, not a name."""
+    if data.startswith(b"\xff\xd8\xff"):
+        return "image/jpeg"
+    if data.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if data[:6] in (b"GIF87a", b"GIF89a"):
+        return "image/gif"
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    return ""
 
 
 def labels_of(files: Sequence[Attachment]) -> str:

@@ -99,8 +99,9 @@ class CanReact(Protocol):
 @runtime_checkable
 class CanFetchFiles(Protocol):
     async def fetch(self, attachment: Attachment, limit: int) -> bytes:
-        """Return the bytes of an attachment, at most `limit`. Raises `BadInput` if it is larger, a
-        `DeliveryError` if the platform does not provide it."""
+        """Return the bytes of an attachment, at most `limit`, also long after its message, as far
+        as the platform keeps them. Raises `BadInput` if it is larger, a `DeliveryError` if the
+        platform does not provide it: `Permanent` if it will not do so later either."""
 
 
 @runtime_checkable
@@ -123,6 +124,14 @@ class CanNameRooms(Protocol):
     async def room_name(self, channel: str) -> str:
         """Return the present name of a room, as people see it; empty where it has none. Raises a
         `DeliveryError`."""
+
+
+@runtime_checkable
+class CanFetchPortraits(Protocol):
+    async def portrait(self, person: str, limit: int) -> bytes:
+        """Return the picture that a person (the id of an author) shows on the platform, in a small
+        size, at most `limit` bytes; empty where they show none, and for an unknown person. Raises
+        `BadInput` if it is larger, a `DeliveryError` if the platform does not provide it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from gateway.authorship import Material
+from gateway.message import Attachment
 from gateway.ports.traces import Trace
 
 MAX_COUNTED: Final = 1_000
@@ -132,6 +133,8 @@ class ShownText(Struct, frozen=True):
     """The `str(ConversationKey)`."""
     material: tuple[Material, ...] = ()
     """Text of other authors that came with it."""
+    files: tuple[Attachment, ...] = ()
+    """The files that came with it; those with a `ref` can be fetched."""
 
 
 class FoundText(Struct, frozen=True):

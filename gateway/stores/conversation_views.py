@@ -28,7 +28,6 @@ from gateway.ports.conversation_views import (
     StoredExchange,
     Wanted,
 )
-from gateway.ports.conversations import with_files
 from gateway.ports.traces import FAILED
 from gateway.stores.codec import files_from_json, material_from_json
 from gateway.stores.traces import columns_of, parse_trace
@@ -520,5 +519,5 @@ def _exchange(row: Row) -> StoredExchange:
 def _text(row: Row) -> ShownText:
     message_id, role, text, at, person, speaker, audience, conversation, material, files = row
     named = (str(message_id), cast("Literal['user', 'assistant']", role), str(text), time_of(at))
-    shown = with_files(material_from_json(material), files_from_json(files))
-    return ShownText(*named, str(person), str(speaker), str(audience), str(conversation), shown)
+    of = (str(person), str(speaker), str(audience), str(conversation))
+    return ShownText(*named, *of, material_from_json(material), files_from_json(files))

@@ -27,7 +27,7 @@ from gateway.ports.adapter import AdapterStates, StateEntry
 from gateway.ports.queues import Inbox, Outbox
 from gateway.ports.unit_of_work import ERASED_TURNS
 from gateway.stores import usage_days
-from gateway.stores.codec import event_to_json, outbound_to_json
+from gateway.stores.codec import event_to_json, files_from_json, outbound_to_json
 from gateway.stores.conversations import NO_SUMMARY, NO_TASK
 
 MAX_ROWS: Final = 100_000
@@ -304,7 +304,7 @@ class SqlPersonalData:
 
 
 def _plain(name: str, value: object) -> object:
-    """Convert a value for export: times to seconds, JSON to values."""
+    """Convert a value for export: times to seconds, JSON to values, files to name and type."""
     if name in (
         "at",
         "since",
@@ -318,6 +318,8 @@ def _plain(name: str, value: object) -> object:
         return time_of(value).timestamp()
     if name in ("decisions", "durations") and isinstance(value, str):
         return json.loads(value)
+    if name == "files" and isinstance(value, str):
+        return [{"name": one.name, "type": one.mime or one.kind} for one in files_from_json(value)]
     return value
 
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 from gateway.authorship import Material
 from gateway.errors import BadInput, DeliveryError
 from gateway.immutable import replace
-from gateway.message import Attachment
+from gateway.message import Attachment, image_mime
 from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import redact_for_history
 from gateway.ports import CanFetchFiles, ContentBlock, ImageBlock, TextBlock
@@ -117,20 +117,6 @@ def to_content(
         heading = f"You cannot read these files of {of}; say so if they matter:"
         blocks.append(TextBlock("\n".join([heading, *named])))
     return tuple(blocks)
-
-
-def image_mime(data: bytes) -> str:
-    """Return the type of a picture that models read, "" for anything else; only the bytes
-    decide."""
-    if data.startswith(b"\xff\xd8\xff"):
-        return "image/jpeg"
-    if data.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "image/png"
-    if data[:6] in (b"GIF87a", b"GIF89a"):
-        return "image/gif"
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "image/webp"
-    return ""
 
 
 def _as_image(file: FetchedFile, limits: AttachmentLimits) -> ImageBlock | None:

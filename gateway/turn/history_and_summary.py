@@ -217,6 +217,12 @@ NEARLY_FULL: Final = MAX_CONTENT - 1_000
 `MAX_CONTENT` or shortly before."""
 
 
+MAX_PICTURES: Final = 10
+"""Pictures of one message whose references are stored."""
+MAX_REFERENCE: Final = 1_000
+"""Characters of a stored reference."""
+
+
 async def complete_quotes(turn: TurnContext, services: Services) -> None:
     """Complete the quotes of a turn; what is stored nowhere stays empty. Raises
     `StoreUnavailable`."""
@@ -227,11 +233,19 @@ async def complete_quotes(turn: TurnContext, services: Services) -> None:
 
 
 def files_kept(turn: TurnContext, message: ChatMessage) -> tuple[Attachment, ...]:
-    """Return the files of a message as its conversation keeps them: by kind and name, with the
-    reference only where a reply gives nothing but the id."""
+    """Return the files of a message as its conversation keeps them: by kind and name. The reference
+    of the platform stays with the first pictures, which the console shows, and with every file
+    where a reply gives nothing but the id."""
     if turn.connected.manifest.capabilities.quotes_by_id:
         return message.attachments
-    return tuple(replace(file, ref="") for file in message.attachments)
+    pictures = [file for file in message.attachments if _may_be_looked_at(file)][:MAX_PICTURES]
+    return tuple(
+        file if file in pictures else replace(file, ref="") for file in message.attachments
+    )
+
+
+def _may_be_looked_at(file: Attachment) -> bool:
+    return file.kind == "image" and len(file.ref) <= MAX_REFERENCE
 
 
 def _is_open(message: ChatMessage) -> bool:

@@ -1,6 +1,6 @@
 """The sentences of `/agents`. People name agents, so names are escaped."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -8,6 +8,7 @@ from gateway.text import Moment, Sentence, Text, counted, joined, text, verbatim
 from memory.agents.model import Agent, AgentActivity, AgentSummary, Membership, Permission
 from memory.agents.overview import AgentPage, TakenBack
 from memory.commands.invitation_texts import LEAVE_ASKED, LEAVE_MEANS
+from memory.commands.link_texts import person_by_name
 from memory.commands.texts import memory_line
 from memory.text.display import bullets, one_line, paragraphs
 
@@ -100,14 +101,15 @@ def listed(agents: Sequence[AgentSummary]) -> Text:
     """Return the agents of a person."""
     if not agents:
         return NONE
-    return _list(YOURS, agents, FOOT, whole=False)
+    return _list(YOURS, [_line(one) for one in agents[:MAX_SHOWN]], len(agents), FOOT)
 
 
-def all_listed(agents: Sequence[AgentSummary]) -> Text:
-    """Return the agents of everybody, for operators."""
+def all_listed(agents: Sequence[AgentSummary], names: Mapping[str, str]) -> Text:
+    """Return the agents of everybody, for operators. `names` are those of their owners."""
     if not agents:
         return NONE_AT_ALL
-    return _list(OF_ALL, agents, ALL_FOOT, whole=True)
+    lines = [_line_of(one, names) for one in agents[:MAX_SHOWN]]
+    return _list(OF_ALL, lines, len(agents), ALL_FOOT)
 
 
 def page(shown: AgentPage) -> Text:
@@ -178,21 +180,30 @@ def taken_back(taken: TakenBack) -> Text:
     return TAKEN_BACK.of(activity=_activity(activity))
 
 
-def _list(title: Sentence, agents: Sequence[AgentSummary], foot: Sentence, *, whole: bool) -> Text:
-    lines: list[Text] = [_line(one, whole=whole) for one in agents[:MAX_SHOWN]]
-    more = len(agents) - MAX_SHOWN
-    if more > 0:
-        lines.append(_MORE.of(count=more))
-    return paragraphs(title, bullets(lines), foot)
+def _list(title: Sentence, lines: Sequence[Text], all_: int, foot: Sentence) -> Text:
+    """Return lines under a title; `all_` is the number of all agents."""
+    more = [_MORE.of(count=all_ - len(lines))] if all_ > len(lines) else []
+    return paragraphs(title, bullets([*lines, *more]), foot)
 
 
-def _line(one: AgentSummary, *, whole: bool) -> Text:
-    agent, line = one.agent, _LINE_GONE
-    if agent is not None:
-        line = _LINE_OF.of(owner=verbatim(one_line(agent.owner))) if whole else _LINE
+def _line(one: AgentSummary) -> Text:
+    return _shown(one, _LINE, _short(one))
+
+
+def _line_of(one: AgentSummary, names: Mapping[str, str]) -> Text:
+    """Return the line of an agent with its owner, and the whole id."""
+    owner = one.agent.owner if one.agent else ""
+    of_owner = _LINE_OF.of(owner=person_by_name(owner, names.get(owner, "")))
+    return _shown(one, of_owner, verbatim(one.id))
+
+
+def _shown(one: AgentSummary, line: Sentence, id_: Text) -> Text:
+    agent = one.agent
+    if agent is None:
+        line = _LINE_GONE
+    else:
         line = line.of(type=verbatim(agent.type.value), at=Moment(agent.registered_at, "day"))
-    shown = verbatim(one.id) if whole else _short(one)
-    return line.of(agent=_name(agent), id=shown, activity=_activity(one.activity))
+    return line.of(agent=_name(agent), id=id_, activity=_activity(one.activity))
 
 
 def _activity(activity: AgentActivity) -> Text:

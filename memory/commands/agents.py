@@ -16,6 +16,7 @@ from gateway.ports.rights import IN_CHAT
 from gateway.text import Text, described, label, verbatim
 from memory.agents.overview import LEAST, AgentOverview, Origins
 from memory.agents.registry import EVER, AgentRegistry
+from memory.agents.stores.direct_places import NamesOf
 from memory.commands import agent_texts, invitation_texts, texts
 from memory.commands.invitations import InvitationCommands
 from memory.commands.open_questions import VALID_FOR, Action, OpenQuestion, Questions
@@ -47,6 +48,8 @@ class AgentCommands(Struct, frozen=True):
     overview: AgentOverview
     invitations: InvitationCommands
     questions: Questions
+    names: NamesOf
+    """The display names of people."""
 
     async def run(self, request: RequestScope, caller: Caller, text: str) -> Reply:
         """`/agents`, `/agents ID`, `/agents accept ID`, `/agents decline ID`, `/agents leave ID
@@ -58,7 +61,7 @@ class AgentCommands(Struct, frozen=True):
             case "":
                 return await self._listed(request)
             case "all":
-                return Reply(agent_texts.all_listed(await self.overview.all_agents(request)))
+                return await self._all_listed(request)
             case "accept" | "decline" as answer:
                 return await self.invitations.answer(request, answer, rest)
             case "leave":
@@ -102,6 +105,13 @@ class AgentCommands(Struct, frozen=True):
             if waits is None
             else replace(waits, markdown=paragraphs(waits.markdown, shown))
         )
+
+    async def _all_listed(self, request: RequestScope) -> Reply:
+        """Return the agents of everybody, for operators."""
+        agents = await self.overview.all_agents(request)
+        shown = [one.agent.owner for one in agents[: agent_texts.MAX_SHOWN] if one.agent]
+        names = await self.names(request.principal.tenant, sorted(set(shown)))
+        return Reply(agent_texts.all_listed(agents, names))
 
     async def _ask_to_leave(self, request: RequestScope, caller: Caller, rest: str) -> Reply:
         agent_id, _, pool_id = rest.strip().partition(" ")

@@ -120,8 +120,9 @@ def source(handoff: Handoff, person: str = "") -> Text:
     return agent.of(person=person_by_name(owner, person), platform=platform_of(owner))
 
 
-def line(handoff: Handoff, now: datetime) -> Text:
-    """Return a task in one line of a list."""
+def line(handoff: Handoff, now: datetime, source_person: str = "") -> Text:
+    """Return a task in one line of a list, with its source. `source_person` is the name of the
+    person for whom the other agent acts."""
     pending = handoff.status is HandoffStatus.PENDING
     minutes = max(0, round((handoff.until - now).total_seconds() / 60))
     if minutes < 120:
@@ -129,7 +130,8 @@ def line(handoff: Handoff, now: datetime) -> Text:
     else:
         shown = (_WAITS_UNTIL if pending else _ACCEPTED_UNTIL).of(until=Moment(handoff.until))
     task = verbatim(one_line(handoff.context.task_description, 120))
-    return shown.of(id=verbatim(short_id(handoff)), task=task)
+    shown = shown.of(id=verbatim(short_id(handoff)), task=task)
+    return joined((shown, source(handoff, source_person)), " · ")
 
 
 def _details(handoff: Handoff) -> list[Text]:

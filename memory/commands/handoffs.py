@@ -52,9 +52,10 @@ MAX_RESULT: Final = 2_000
 class HandoffCommands:
     """The commands, in direct messages only. Raises `BadInput` with words for the person."""
 
-    def __init__(self, handoffs: HandoffManager, clock: Clock) -> None:
+    def __init__(self, handoffs: HandoffManager, clock: Clock, names: NamesOf) -> None:
         self._handoffs = handoffs
         self._clock = clock
+        self._names = names
 
     async def listed(self, request: RequestScope, caller: Caller) -> Reply:
         """Return the open tasks of a person, with buttons if one waits."""
@@ -63,7 +64,11 @@ class HandoffCommands:
         if not open_:
             return Reply(handoff_texts.NONE)
         now = self._clock.now()
-        lines = bullets(handoff_texts.line(one, now) for one in open_)
+        owners = sorted({one.source_owner for one in open_})
+        names = await self._names(request.principal.tenant, owners)
+        lines = bullets(
+            handoff_texts.line(one, now, names.get(one.source_owner, "")) for one in open_
+        )
         pending = [one for one in open_ if one.status is HandoffStatus.PENDING]
         shown = paragraphs(handoff_texts.LISTED, lines, handoff_texts.USAGE)
         if len(pending) != 1:

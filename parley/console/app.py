@@ -32,6 +32,7 @@ from gateway.text import (
 )
 from parley.console.events import LiveEvents
 from parley.console.pages import Frame, PageTemplates, menu_of, palette_of
+from parley.console.pictures import answer_of, message_picture, portrait, portrait_answer
 from parley.console.route import AnyRoute, Done, File, ItemParams, RefusedWithResult
 from parley.console.security import (
     add_notice,
@@ -64,11 +65,15 @@ from parley.http.starlette_routes import Served, params_of, routes_of
 HOME: Final = "/overview"
 MAX_FORM: Final = 256 * 1024
 MAX_FIELDS: Final = 500
+MAX_QUERY: Final = 2_000
+"""Characters of the query of a picture."""
 KEPT: Final = {"Cache-Control": "public, max-age=31536000, immutable"}
 BAD_LINK: Final = text(
     "This link does not work: it was used, is too old, or is incomplete. Write /console to the "
     "assistant in a direct message to get a new one."
 )
+PICTURE: Final = "/conversations/{id}/pictures/{number}"
+PORTRAIT: Final = "/person/picture"
 TOO_LARGE: Final = text(
     "A form has at most {size} kB. Nothing was changed. Go back in the browser, and shorten the "
     "text.",
@@ -110,6 +115,8 @@ class ConsoleApp(Struct, frozen=True):
             Served("POST", SIGN_IN, _SignIn(self), OPEN),
             Served("POST", "/sign-out", _SignOut(self), OPEN),
             Served("GET", "/events", events, in_person(Role.GUEST)),
+            Served("GET", PICTURE, _MessagePicture(self), in_person(Role.GUEST)),
+            Served("GET", PORTRAIT, _Portrait(self), in_person(Role.GUEST)),
             *(Served("GET", path, _Static(self), OPEN) for path in self.pages.static),
             *(Served(one.method, one.path, self._app_of(one), one.allowed) for one in self.routes),
         ]
@@ -263,6 +270,33 @@ class _Action(Struct, frozen=True):
             answer = _see(f"{then}{query}")
             add_notice(answer, scope, self.route.name, self.console.now)
         await answer(scope, receive, send)
+
+
+class _MessagePicture(Struct, frozen=True):
+    """Shows a picture of a message."""
+
+    console: ConsoleApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        known, params = admitted(scope), params_of(scope)
+        file, found = await message_picture(
+            known.viewer, self.console.services, params["id"], params["number"]
+        )
+        language = (await self.console.frame(scope, known)).language
+        await answer_of(found, file, language)(scope, receive, send)
+
+
+class _Portrait(Struct, frozen=True):
+    """Shows the picture of a person."""
+
+    console: ConsoleApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        known = admitted(scope)
+        query = scope["query_string"].decode("latin-1")[:MAX_QUERY]
+        person = dict(parse_qsl(query)).get("person", "")
+        found = await portrait(known.viewer, self.console.services, person)
+        await portrait_answer(found)(scope, receive, send)
 
 
 class _SignInPage(Struct, frozen=True):

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 from starlette.types import ASGIApp
 
+from gateway.outbound.pictures import Pictures
 from gateway.outbound.room_names import RoomNames
 from gateway.people import identity_of
 from gateway.ports import Clock
@@ -122,6 +123,7 @@ class ConsoleParts(Struct, frozen=True):
     playgrounds: Playgrounds
     configuration: LiveConfiguration
     jobs: ConsoleJobs
+    pictures: Pictures
     restart: Restart | None = None
 
 
@@ -166,10 +168,12 @@ def mount_console(listener: LocalListener, parts: ConsoleParts) -> None:
 
     def pages() -> ASGIApp:
         from parley.console.app import ConsoleApp  # noqa: PLC0415 - loaded with the first request
+        from parley.console.pages import PageTemplates  # noqa: PLC0415 - loaded with the first request
         from parley.console.routes import ROUTES  # noqa: PLC0415 - loaded with the first request
 
         services, identity = _built(parts)
-        return ConsoleApp(ROUTES, services, identity).app()
+        pages = PageTemplates(services.pictures.may_have_portrait)
+        return ConsoleApp(ROUTES, services, identity, pages).app()
 
     def api() -> ASGIApp:
         from parley.console.api import ConsoleApi  # noqa: PLC0415 - loaded with the first request
@@ -213,6 +217,7 @@ def _built(parts: ConsoleParts) -> "tuple[ConsoleServices, Viewers]":
         parts.configuration,
         parts.jobs,
         RoomNames(services.connected, services.clock),
+        parts.pictures,
         parts.restart,
     )
     return console, identity

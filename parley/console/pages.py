@@ -133,7 +133,9 @@ class PageTemplates:
     """The templates and static files. The environment of each language shares its compiled
     templates with the others."""
 
-    def __init__(self) -> None:
+    def __init__(self, may_have_portrait: Callable[[str], bool] = lambda _person: False) -> None:
+        """`may_have_portrait` tells if there may be a picture of a person (`str(PersonId)`)."""
+        self._may_have_portrait = may_have_portrait
         files = (*map(_static, sorted(STATIC.iterdir())), _file("say.js", scripts.script()))
         self.static = {one.path: one for one in files}
         self._languages: dict[str, tuple[Language, Environment]] = {}
@@ -157,7 +159,9 @@ class PageTemplates:
         )
         by_name = {one.name: path_to(path) for path, one in self.static.items()}
         environment.filters.update(FILTERS)
-        environment.globals.update(static=by_name.__getitem__, path_to=path_to)
+        environment.globals.update(
+            static=by_name.__getitem__, path_to=path_to, may_have_portrait=self._may_have_portrait
+        )
         return environment
 
     def _in(self, language: Language) -> "Environment":

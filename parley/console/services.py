@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from gateway.immutable import replace
 from gateway.message import Place
+from gateway.outbound.pictures import Pictures
 from gateway.outbound.room_names import RoomNames
 from gateway.people import Audience
 from gateway.ports.memory import Caller
@@ -40,8 +41,8 @@ class ConsoleServices(Struct, frozen=True):
     """The running program as the console sees it. `gateway` are the services of turns (clock,
     policies, stores, pairing, admissions), `storage` every store, `memory` the memory with its
     agents; `audit` appends to the audit log, `playgrounds` and `jobs` are those of this process,
-    `configuration` has the overrides, `rooms` asks the platforms for the names of rooms; `restart`
-    starts this process anew, where that is possible."""
+    `configuration` has the overrides, `rooms` asks the platforms for the names of rooms,
+    `pictures` for pictures; `restart` starts this process anew, where that is possible."""
 
     settings: Settings
     gateway: Services
@@ -55,6 +56,7 @@ class ConsoleServices(Struct, frozen=True):
     configuration: LiveConfiguration
     jobs: ConsoleJobs
     rooms: RoomNames
+    pictures: Pictures
     restart: Restart | None = None
 
     @property

@@ -18,6 +18,7 @@ from gateway.ports import (
     CanClearButtons,
     CanDelete,
     CanFetchFiles,
+    CanFetchPortraits,
     CanMarkRead,
     CanNameRooms,
     CanReact,
@@ -40,6 +41,7 @@ PROTOCOLS: Final[Mapping[str, type]] = {
     "live": CanShowLive,
     "tells_members": CanCheckMembership,
     "names_rooms": CanNameRooms,
+    "portraits": CanFetchPortraits,
     "clears_buttons": CanClearButtons,
 }
 """Abilities: an adapter has those whose methods its class has."""

@@ -1,6 +1,7 @@
 """The simulated world as Discord's JSON objects (API v10)."""
 
 import re
+from time import time
 from typing import Final
 
 from simulators.discord.world import (
@@ -21,6 +22,7 @@ from simulators.discord.world import (
 
 Json = dict[str, object]
 
+SIGNED_SECONDS: Final = 86_400
 VIEW_CHANNEL: Final = 1 << 10
 READ_HISTORY: Final = 1 << 16
 MEMBERS_LIMITED_FLAG: Final = 1 << 15
@@ -36,7 +38,7 @@ def user_json(user: User) -> Json:
         "username": user.name.lower().replace(" ", "_"),
         "global_name": None if user.is_bot else user.name,
         "discriminator": "0",
-        "avatar": None,
+        "avatar": user.avatar,
         "bot": user.is_bot,
         "public_flags": 0,
     }
@@ -204,9 +206,16 @@ def _overwrites(world: World, channel: Channel) -> list[Json]:
     ]
 
 
-def attachment_json(file: StoredFile, channel_id: str, cdn: str) -> Json:
+def signature(later: float) -> str:
+    """The query of a signed address, which expires after a day (Discord, "Signed Attachment CDN
+    URLs"). The signature itself stands for nothing."""
+    issued = int(time() + later)
+    return f"ex={issued + SIGNED_SECONDS:x}&is={issued:x}&hm={'0' * 64}&"
+
+
+def attachment_json(world: World, file: StoredFile, channel_id: str, cdn: str) -> Json:
     """An attachment with its address on the simulated CDN."""
-    url = f"{cdn}/attachments/{channel_id}/{file.id}/{file.name}"
+    url = f"{cdn}/attachments/{channel_id}/{file.id}/{file.name}?{signature(world.later)}"
     return {
         "id": file.id,
         "filename": file.name,
@@ -234,7 +243,7 @@ def message_json(world: World, message: Message, cdn: str, *, nested: bool = Fal
         "mention_everyone": _mentions_everyone(world, message),
         "mentions": [user_json(user) for user in mentioned],
         "mention_roles": re.findall(r"<@&(\d+)>", message.content),
-        "attachments": [attachment_json(f, message.channel_id, cdn) for f in message.files],
+        "attachments": [attachment_json(world, f, message.channel_id, cdn) for f in message.files],
         "embeds": message.embeds,
         "components": message.components,
         "pinned": False,

@@ -1,6 +1,7 @@
 """REST: who the bot is, its application and commands, where the gateway is, and the CDN."""
 
 from collections.abc import Callable
+from time import time
 
 from aiohttp import web
 
@@ -40,6 +41,7 @@ class AccountRoutes:
         guild_commands = API + "/applications/{app}/guilds/{guild}/commands"
         app.router.add_get(API + "/users/@me", self.me)
         app.router.add_get(API + "/users/@me/guilds", self.guilds)
+        app.router.add_get(API + "/users/{user}", self.user)
         app.router.add_get(API + "/guilds/{guild}/members/{user}", self.member)
         app.router.add_get(API + "/oauth2/applications/@me", self.application)
         app.router.add_get(API + "/applications/@me", self.application)
@@ -49,6 +51,7 @@ class AccountRoutes:
             app.router.add_get(path, self.show_commands)
             app.router.add_put(path, self.set_commands)
         app.router.add_get("/attachments/{channel}/{id}/{name}", self.attachment)
+        app.router.add_get("/avatars/{user}/{name}", self.portrait)
 
     async def me(self, _: web.Request) -> web.Response:
         """GET /users/@me."""
@@ -58,6 +61,22 @@ class AccountRoutes:
         """GET /users/@me/guilds."""
         about = {"id": self._world.guild_id, "name": "Simulated server", "owner": False}
         return json_answer([about | {"permissions": str(self._world.bot_permissions)}])
+
+    async def user(self, request: web.Request) -> web.Response:
+        """GET /users/{user}."""
+        user = self._world.users.get(request.match_info["user"])
+        if user is None:
+            raise refuse(UNKNOWN_USER)
+        return json_answer(user_json(user))
+
+    async def portrait(self, request: web.Request) -> web.Response:
+        """GET of the picture of a person on the CDN; nobody needs a token for it."""
+        user = self._world.users.get(request.match_info["user"])
+        if user is None or user.portrait is None:
+            return web.Response(status=404)
+        if request.match_info["name"] != f"{user.avatar}.png":
+            return web.Response(status=404)
+        return web.Response(body=user.portrait.data, content_type=user.portrait.mime)
 
     async def member(self, request: web.Request) -> web.Response:
         """GET /guilds/{guild}/members/{user}."""
@@ -124,7 +143,9 @@ class AccountRoutes:
         return self._world.guild_commands
 
     async def attachment(self, request: web.Request) -> web.Response:
-        """GET of a file on the CDN; nobody needs a token for it."""
+        """GET of a file on the CDN; nobody needs a token for it, and its address expires."""
+        if int(request.query.get("ex", "0"), 16) <= time() + self._world.later:
+            return web.Response(status=404, text="This content is no longer available.")
         channel = self._world.channels.get(request.match_info["channel"])
         for message in channel.messages.values() if channel else ():
             for file in message.files:

@@ -6,6 +6,7 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -135,6 +136,11 @@ class DiscordSimulator:
             user = self.world.add_user(name)
             self._people[name] = SimPerson(user.id, name)
         return self._people[name]
+
+    def show_portrait(self, person: SimPerson, picture: SimFile | None) -> None:
+        """Give a person a picture of their own; None takes it away."""
+        users = self.world.users
+        users[person.id] = replace(users[person.id], portrait=picture)
 
     def other_bot(self, name: str) -> SimPerson:
         """Another bot of the server."""

@@ -4,7 +4,10 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Final
+
+from simulators.base import SimFile
 
 TEXT, DM, NEWS_THREAD, PUBLIC_THREAD, PRIVATE_THREAD, FORUM = 0, 1, 10, 11, 12, 15
 THREADS: Final = (NEWS_THREAD, PUBLIC_THREAD, PRIVATE_THREAD)
@@ -29,6 +32,13 @@ class User:
     id: str
     name: str
     is_bot: bool = False
+    portrait: SimFile | None = None
+    """The picture of their own."""
+
+    @property
+    def avatar(self) -> str | None:
+        """The name of the picture; None for the one that Discord gives to everybody."""
+        return sha256(self.portrait.data).hexdigest()[:32] if self.portrait else None
 
 
 @dataclass(slots=True)
@@ -119,6 +129,8 @@ class World:
         self.owner = self.add_user("owner")
         self.languages: dict[str, str] = {}
         """The languages of people's apps other than American English, by id."""
+        self.later = 0.0
+        """Seconds by which the CDN's clock is ahead: signed addresses expire after a day."""
         self.gone: set[str] = set()
         """Ids of people who left the server, or were removed."""
         self.channels: dict[str, Channel] = {}

@@ -102,7 +102,17 @@ def user_info(call: Call) -> Answer:
     about = user_object(world, user)
     if call.text("include_locale") in ("true", "1"):
         about["locale"] = world.languages.get(user, "en-US")
+    if address := portrait_address(call, user):
+        profile = about["profile"]
+        about["profile"] = {**(profile if isinstance(profile, dict) else {}), "image_72": address}
     return {"ok": True, "user": about}
+
+
+def portrait_address(call: Call, user: str) -> str:
+    """The address of the picture of a person; empty without one."""
+    elsewhere = call.world.portrait_addresses.get(user, "")
+    here = f"{call.base}/portraits/{user}/72.png" if user in call.world.portraits else ""
+    return elsewhere or here
 
 
 def file_info(call: Call) -> Answer:

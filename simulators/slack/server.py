@@ -61,6 +61,9 @@ class SlackServer:
             "apps.connections.open": Method(self._open_socket, app_token=True),
         }
 
+        self.portrait_requests: deque[dict[str, str]] = deque(maxlen=100)
+        """The headers of the latest requests for pictures of people."""
+
     # --- life -----------------------------------------------------------------------------------
 
     @property
@@ -75,6 +78,7 @@ class SlackServer:
         app.router.add_get("/link/", self._socket)
         app.router.add_post("/upload/{file}", self._upload)
         app.router.add_get("/files-pri/{file}/{tail:.*}", self._download)
+        app.router.add_get("/portraits/{user}/{name}", self._portrait)
         app.router.add_post("/response/{key}", self._respond)
         await self._server.start(web.AppRunner(app, access_log=None, shutdown_timeout=1.0))
 
@@ -227,6 +231,15 @@ class SlackServer:
             return web.Response(body=file.data, content_type=file.mime or "text/plain")
 
         return await self._guarded(request, "download", {"file": file_id}, act)
+
+    async def _portrait(self, request: web.Request) -> web.StreamResponse:
+        self.portrait_requests.append(dict(request.headers))
+        if request.match_info["name"] == "redirect":
+            return web.Response(status=302, headers={"Location": "http://127.0.0.1:9/"})
+        picture = self.world.portraits.get(request.match_info["user"])
+        if picture is None:
+            return web.Response(status=404)
+        return web.Response(body=picture.data, content_type=picture.mime)
 
     # --- response URLs --------------------------------------------------------------------------
 

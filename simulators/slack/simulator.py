@@ -144,6 +144,12 @@ class SlackSimulator:
     def person(self, name: str) -> SimPerson:
         return self.world.person(name)
 
+    def show_portrait(self, person: SimPerson, picture: SimFile | None) -> None:
+        """Give a person a picture of their own; None takes it away."""
+        self.world.portraits.pop(person.id, None)
+        if picture is not None:
+            self.world.portraits[person.id] = picture
+
     def room(self, title: str, kind: RoomKind = "public") -> SimRoom:
         if kind == "direct":
             return self.direct(self.person(title))

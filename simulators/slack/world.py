@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from simulators.base import ChangeSignal, RoomKind, SimPerson, SimRoom
+from simulators.base import ChangeSignal, RoomKind, SimFile, SimPerson, SimRoom
 
 MAX_MESSAGES: Final = 5_000
 """Messages kept per channel; the oldest are forgotten first."""
@@ -97,6 +97,10 @@ class World:
         self.bot_id = "B" + team[1:]
         self.bot_name = bot_name
         self.people: dict[str, SimPerson] = {}
+        self.portraits: dict[str, SimFile] = {}
+        """The pictures of people, by id."""
+        self.portrait_addresses: dict[str, str] = {}
+        """The addresses of pictures that lie elsewhere, by the id of their person."""
         self.teams: dict[str, str] = {}
         """Teams of the people who are of another company, by id."""
         self.languages: dict[str, str] = {}

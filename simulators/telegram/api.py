@@ -64,6 +64,7 @@ class BotApi:
             "getChat": lambda params: sending.chat(params).as_json(),
             "getChatMember": self._chat_member,
             "getFile": self._get_file,
+            "getUserProfilePhotos": self._portraits,
             "answerCallbackQuery": self._answer_callback,
             "answerInlineQuery": self._answer_inline,
         }
@@ -103,6 +104,16 @@ class BotApi:
             raise bad_request("user not found")
         status = chat.gone.get(number, "member")
         return {"user": self._world.user(user), "status": status}
+
+    def _portraits(self, params: Params) -> Answer:
+        """The pictures of a person: in an array of sizes each (Bot API, UserProfilePhotos)."""
+        user_id = str(params.integer("user_id"))
+        if all(one.id != user_id for one in self._world.people.values()):
+            raise bad_request("user not found")
+        picture = self._world.portraits.get(user_id)
+        if picture is None:
+            return {"total_count": 0, "photos": []}
+        return {"total_count": 1, "photos": [self._world.sizes_of(picture, (160, 320, 640))]}
 
     async def _get_updates(self, params: Params) -> Answer:
         if self._webhook.settings is not None:

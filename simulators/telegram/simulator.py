@@ -117,6 +117,12 @@ class TelegramSimulator:
     def person(self, name: str) -> SimPerson:
         return self.world.person(name)
 
+    def show_portrait(self, person: SimPerson, picture: SimFile | None) -> None:
+        """Give a person a picture that bots may see; None takes it away."""
+        self.world.portraits.pop(person.id, None)
+        if picture is not None:
+            self.world.portraits[person.id] = picture
+
     def room(self, title: str, kind: RoomKind = "public") -> SimRoom:
         """A supergroup; "public" has a username that anybody can join by."""
         if kind == "direct":

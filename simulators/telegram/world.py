@@ -132,6 +132,8 @@ class World:
         self.languages: dict[str, str] = {}
         """The languages of people's apps, by id."""
         self.files: dict[str, SimFile] = {}
+        self.portraits: dict[str, SimFile] = {}
+        """The pictures of people, by id."""
         self.messages: dict[int, Posted] = {}
         self._rooms: dict[str, Chat] = {}
         self._message_ids = count(FIRST_MESSAGE)
@@ -219,6 +221,19 @@ class World:
     def next_message_id(self) -> int:
         """A fresh message id."""
         return next(self._message_ids)
+
+    def sizes_of(self, picture: SimFile, widths: tuple[int, ...]) -> list[dict[str, object]]:
+        """A picture in several sizes, each a file of its own, as an array of `PhotoSize`."""
+        return [
+            {
+                "file_id": (file_id := self.keep_file(picture)),
+                "file_unique_id": f"u{file_id}",
+                "file_size": len(picture.data),
+                "width": width,
+                "height": width,
+            }
+            for width in widths
+        ]
 
     def media_of(self, file: SimFile) -> dict[str, object]:
         """The part of a message that describes a file, as the app sends it."""

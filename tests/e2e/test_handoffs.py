@@ -114,7 +114,9 @@ async def test_an_offer_names_the_person_behind_the_agent(variant: str, tmp_path
         await lab.app.storage.long_lived.run_job(lambda db: db.execute(sql, ("api:main:olga",)))
         await source.hand(await person_of(lab, "Ada"))
         await offered(lab.app)
-        assert "which acts for Olga (name not verified, id olga)" in (await ada.shown())[-1].text
+        named = "which acts for Olga (name not verified, id olga)"
+        assert named in (await ada.shown())[-1].text
+        assert named in (await ada.command("handoffs")).text
 
 
 @ONCE_EACH

@@ -118,6 +118,8 @@ class Rig:
     quarantine: QuarantineStore
     tenant: str = "default"
     asked: int = 0
+    names: dict[str, str] = field(default_factory=dict)
+    """The display names of people, by `str(PersonId)`."""
 
     def caller(
         self,
@@ -356,6 +358,11 @@ def rig_on(
     sync = SiteSync(brain, states.of("parley", "heartbeats"), clock)
     remembrance = KeptRemembrance(parts)
     remembrance.keep = keep or kept_here
+    names: dict[str, str] = {}
+
+    async def names_of(_tenant: str, persons: Collection[str]) -> Mapping[str, str]:
+        return {person: names[person] for person in persons if person in names}
+
     return Rig(
         memory,
         remembrance.keep,
@@ -364,13 +371,14 @@ def rig_on(
             people,
             questions,
             LinkCommands(links, clock),
-            HandoffCommands(agents.handoffs, clock),
+            HandoffCommands(agents.handoffs, clock, names_of),
             AgentCommands(
                 agents.registry,
                 agents.origins,
                 agents.overview,
-                InvitationCommands(agents.pools, no_names),
+                InvitationCommands(agents.pools, names_of),
                 questions,
+                names_of,
             ),
             sync.problem,
             RoomBindings(stores.room_bindings, audit, clock),
@@ -389,12 +397,8 @@ def rig_on(
         clock,
         members,
         QuarantineStore(database),
+        names=names,
     )
-
-
-async def no_names(_tenant: str, _persons: Collection[str]) -> Mapping[str, str]:
-    """Know no display names of people."""
-    return {}
 
 
 async def memories_about(handle: MemoryHandle, topic: str) -> list[Record]:

@@ -5,19 +5,23 @@ messages of other people, and not their text: each text passes `may_read_text`.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
+from itertools import islice
 from typing import Final, Literal, TypeAlias
 
 from pydantic import Field
 
-from gateway.authorship import MAX_PIECES, Authorship
+from gateway.authorship import MAX_PIECES, Authorship, Material
 from gateway.conversation import ConversationKey
 from gateway.errors import NotFound
+from gateway.message import Attachment
+from gateway.outbound.pictures import Found
 from gateway.people import Audience, Role
 from gateway.policy.takeover_return import HANDED_OVER, decide_takeover
 from gateway.ports.action import Output
 from gateway.ports.conversation_views import ShownText, StoredExchange
+from gateway.ports.conversations import with_files
 from gateway.ports.queues import SendState
 from gateway.ports.rights import to_read
 from gateway.stores.break_glass import TextGrant
@@ -55,6 +59,8 @@ MOST_OF_PAGE: Final = 40_000
 MOST_OF_MESSAGE: Final = 60_000
 """Bytes of the texts of one message."""
 MAX_SENDS: Final = 50
+MAX_PICTURES: Final = 10
+"""Pictures of one message."""
 GONE: Final = text(
     "There is no such message, or you may not see it. Decisions about messages are kept for "
     "{days} days."
@@ -87,6 +93,17 @@ class PieceOut(Output):
     text: Excerpt
 
 
+class PictureOut(Output):
+    """A picture of a message. `number` is its place among the files of the message; `missing` says
+    why it is not shown, as far as that is known before it is asked for: "gone": the platform does
+    not give it any more, "unfit": it is too large or of another type."""
+
+    number: int = Field(ge=0)
+    name: str
+    """The name of the file; empty if it has none."""
+    missing: Literal["", "gone", "unfit"] = ""
+
+
 class MessageOut(Output):
     """A message with its answer. `id` is the id of its turn. `person` is given to operators only.
     `words` says why there is no text. Money in millionths of a dollar; `tokens` are input, output,
@@ -115,6 +132,8 @@ class MessageOut(Output):
     """The name of the operator who answered; empty for the assistant."""
     pieces: tuple[PieceOut, ...] = Field(default=(), max_length=MAX_PIECES)
     """The texts that the person showed and did not write."""
+    pictures: tuple[PictureOut, ...] = Field(default=(), max_length=MAX_PICTURES)
+    """The pictures that came with it."""
     model: str = ""
     """The model that answered; empty for none."""
     micros: int = 0
@@ -268,9 +287,11 @@ async def messages_of(
     texts = await readable_texts(viewer, services, rows)
     kept = [text for each in rows for text in texts.get(each.trace.message_id, ())]
     shown = iter(excerpts([each for text in kept for each in _texts_of(text)], most))
+    known = services.pictures.known
     names = await names_of(viewer, services, (one.person for one in rows))
     return tuple(
-        _message(viewer, one, texts.get(one.trace.message_id, ()), shown, names) for one in rows
+        _message(viewer, one, texts.get(one.trace.message_id, ()), shown, names, known)
+        for one in rows
     )
 
 
@@ -364,8 +385,23 @@ def _takeover(viewer: Viewer, services: ConsoleServices, takeover: Takeover) -> 
 
 
 def _texts_of(text: ShownText) -> list[str]:
-    pieces = text.material[:MAX_PIECES] if text.role == "user" else ()
-    return [text.text, *(one.text for one in pieces)]
+    return [text.text, *(one.text for one in pieces_of(text))]
+
+
+def pieces_of(text: ShownText) -> tuple[Material, ...]:
+    """Return what a person showed beside their own words and beside pictures."""
+    if text.role == "assistant":
+        return ()
+    pictures = pictures_of(text)
+    others = tuple(file for at, file in enumerate(text.files) if at not in pictures)
+    return with_files(text.material[: MAX_PIECES - 1], others)
+
+
+def pictures_of(text: ShownText) -> Mapping[int, Attachment]:
+    """Return the pictures of a message that the platform may still have, by their place among its
+    files."""
+    found = ((at, file) for at, file in enumerate(text.files) if file.kind == "image" and file.ref)
+    return dict(islice(found, MAX_PICTURES))
 
 
 def _message(
@@ -374,12 +410,15 @@ def _message(
     texts: Sequence[ShownText],
     shown: Iterator[Excerpt],
     names: Mapping[str, str],
+    known: Callable[[tuple[str, str], Attachment], Found | None],
 ) -> MessageOut:
-    """Return a message; `shown` has the excerpts of its texts next."""
+    """Return a message; `shown` has the excerpts of its texts next. `known` tells what is known of
+    a picture."""
     trace = one.trace
     question = answer = None
     speaker = answered_by = ""
     pieces: tuple[PieceOut, ...] = ()
+    pictures: tuple[PictureOut, ...] = ()
     for stored in texts:
         if stored.role == "assistant":
             answer, answered_by = next(shown), stored.speaker
@@ -387,7 +426,11 @@ def _message(
         question, speaker = next(shown), stored.speaker
         pieces = tuple(
             PieceOut(authorship=piece.authorship, by=piece.by, text=next(shown))
-            for piece in stored.material[:MAX_PIECES]
+            for piece in pieces_of(stored)
+        )
+        pictures = tuple(
+            _picture(at, file, known(account_of(trace.conversation), file))
+            for at, file in pictures_of(stored).items()
         )
     return MessageOut(
         id=trace.id,
@@ -403,11 +446,23 @@ def _message(
         answer=answer,
         answered_by=answered_by,
         pieces=pieces,
+        pictures=pictures,
         model=one.model,
         micros=one.micros,
         tokens=one.tokens,
         milliseconds=trace.milliseconds,
     )
+
+
+def _picture(number: int, file: Attachment, found: Found | None) -> PictureOut:
+    missing = found if found in ("gone", "unfit") else ""
+    return PictureOut(number=number, name=file.shown_name, missing=missing)
+
+
+def account_of(conversation: str) -> tuple[str, str]:
+    """Return platform and account of a conversation."""
+    key = ConversationKey.of(conversation)
+    return key.platform, key.account
 
 
 def words_of(viewer: Viewer, one: StoredExchange, texts: Sequence[ShownText]) -> Words:

@@ -15,6 +15,7 @@ from gateway.ports import (
     CanCheckMembership,
     CanDelete,
     CanFetchFiles,
+    CanFetchPortraits,
     CanMarkRead,
     CanNameRooms,
     CanReact,
@@ -26,7 +27,7 @@ from gateway.ports import (
 )
 from parley.testing.marks import lacks, proves, where
 from parley.testing.stage import Stage
-from simulators.base import SimFile
+from simulators.base import CanShowPortraits, SimFile
 
 PNG: Final = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360"
@@ -64,6 +65,21 @@ async def test_a_room_has_the_name_that_people_see(stage: Stage) -> None:
     for unknown in ("999999999999", "-"):
         with suppress(DeliveryError):
             assert await stage.adapter.room_name(unknown) == ""
+
+
+@proves("portraits")
+async def test_the_picture_of_a_person_is_fetched_within_a_limit(stage: Stage) -> None:
+    adapter, platform = stage.adapter, stage.platform
+    assert isinstance(adapter, CanFetchPortraits)
+    assert isinstance(platform, CanShowPortraits)
+    assert await adapter.portrait(stage.person.id, len(PNG)) == b""
+    platform.show_portrait(stage.person, SimFile("me.png", "image/png", PNG))
+    assert await adapter.portrait(stage.person.id, len(PNG)) == PNG
+    with pytest.raises(BadInput):
+        await adapter.portrait(stage.person.id, len(PNG) - 1)
+    platform.show_portrait(stage.person, None)
+    for person in (stage.person.id, "999999999999", "-"):
+        assert await adapter.portrait(person, len(PNG)) == b""
 
 
 @proves("reads_threads")

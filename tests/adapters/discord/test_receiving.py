@@ -1,12 +1,14 @@
 """Actions of people on Discord arrive through the real discord.py as events in order."""
 
 import asyncio
+import re
 
 import pytest
 
 from adapters.discord.messages import DiscordExtras
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput, Permanent
+from gateway.immutable import replace
 from gateway.message import (
     Attachment,
     Button,
@@ -171,6 +173,22 @@ async def test_an_attachment_is_named_and_can_be_fetched(rig: Rig) -> None:
     unsized = Attachment(result.kind, result.ref)
     with pytest.raises(BadInput, match="larger than 10"):
         await rig.adapter.fetch(unsized, 10)
+
+
+async def test_an_attachment_with_an_expired_address_is_fetched_by_a_new_one(rig: Rig) -> None:
+    ann = rig.sim.person("Ann")
+    file = SimFile("plan.png", "image/png", b"\x89PNG" * 100)
+    sent = await rig.sim.say(ann, rig.sim.direct(ann), "", files=(file,))
+    (fresh,) = (await rig.inbox.first(MessageReceived)).message.attachments
+    old = replace(fresh, ref=re.sub("ex=[0-9a-f]+", "ex=1", fresh.ref))
+    assert old.ref != fresh.ref
+    assert await rig.adapter.fetch(old, 400) == file.data
+    await rig.sim.delete(ann, rig.sim.direct(ann), sent)
+    with pytest.raises(Permanent):
+        await rig.adapter.fetch(old, 400)
+    of_another = replace(old, ref=old.ref.partition("#")[0])
+    with pytest.raises(Permanent, match="404"):
+        await rig.adapter.fetch(of_another, 400)
 
 
 async def test_an_attachment_of_another_host_is_not_fetched(rig: Rig) -> None:

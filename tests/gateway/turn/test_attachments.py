@@ -7,14 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.message import Attachment, AttachmentKind
+from gateway.message import Attachment, AttachmentKind, image_mime
 from gateway.ports import ImageBlock, TextBlock
 from gateway.turn.attachments import (
     MAX_IMAGE_BYTES,
     AttachmentLimits,
     FetchedFile,
     bytes_to_fetch,
-    image_mime,
     to_content,
 )
 from simulators.anthropic.checks import MAX_IMAGE_BYTES as SERVICE_LIMIT

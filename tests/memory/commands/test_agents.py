@@ -138,6 +138,10 @@ async def test_an_operator_lists_everybody_without_names(people: People) -> None
     shown = (await all_("root", Role.OPERATOR)).markdown
     assert agent.id in shown
     assert "A private name" not in shown
+    assert "of ada, claude\\_code" in shown or "of ada, claude_code" in shown
+    people.rig.names[agent.owner] = "Ada *L*"
+    shown = (await all_("root", Role.OPERATOR)).markdown
+    assert "of Ada \\*L\\* (name not verified, id `ada`)" in shown
     with pytest.raises(NotFound, match="Only operators"):
         await all_("bob", Role.MEMBER)
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from gateway.authorship import Material
 from gateway.conversation import key_of
 from gateway.immutable import replace
-from gateway.message import Outbound, Place
+from gateway.message import Attachment, Outbound, Place
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
@@ -69,6 +69,7 @@ class Talk:
         decisions: Sequence[Decision] = DECISIONS,
         durations: Sequence[Duration] = (),
         material: tuple[Material, ...] = (),
+        files: tuple[Attachment, ...] = (),
         outbound: Sequence[Outbound] = (),
     ) -> str:
         """Store one exchange; return the id of its turn."""
@@ -76,7 +77,7 @@ class Talk:
         id_, message = f"{self.number:016x}", f"m{self.number}"
         at = self.begin + timedelta(seconds=self.number)
         key, who = key_of(tenant, place), person_named(person) if person else ""
-        asked = StoredTurn(message, "user", question, at, who, person.title(), material)
+        asked = StoredTurn(message, "user", question, at, who, person.title(), material, files)
         turns = (asked, StoredTurn(message, "assistant", answer, at))
         trace = Trace(
             *(id_, message, place.platform, place.account, str(key), "message", at),

@@ -1,7 +1,7 @@
 """The review queue: what waits for the viewer's decision, and what was decided earlier."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Final, Literal
 
@@ -26,6 +26,7 @@ from memory.recall.selection import without_secrets
 from memory.service.handle import MemoryHandle
 from memory.service.review import MAX_REASON
 from memory.stores.reviews import ReviewItem, scope_of
+from parley.console.names import names_of
 from parley.console.reading import Excerpt, excerpts
 from parley.console.route import READERS, AnyRoute, ConsoleRoute, ItemParams, RefusedWithResult
 from parley.console.said import Said
@@ -121,6 +122,8 @@ class PastDecisionOut(Output):
     at: datetime | None
     decider: Decider
     by: str
+    by_name: str
+    """The name of that account; empty if it is not known."""
 
 
 class ReviewQueueOut(Output):
@@ -200,10 +203,11 @@ async def _shown(
     text: str = "",
 ) -> ReviewQueueOut:
     waits = [one for one in await handle.review.waiting(MAX_WAITING) if _may_see(viewer, one)]
-    decided = await handle.review.decided(MAX_DECIDED)
+    decided = [one for one in await handle.review.decided(MAX_DECIDED) if _may_see(viewer, one)]
+    names = await names_of(viewer, services, (one.decided_by for one in decided))
     return ReviewQueueOut(
         waiting=await _waiting(viewer, services, handle, waits),
-        decided=tuple(_decided(viewer, handle, one) for one in decided if _may_see(viewer, one)),
+        decided=tuple(_decided(viewer, handle, one, names) for one in decided),
         project=handle.access.project,
         projects=await projects_of(viewer, services),
         said=said,
@@ -250,7 +254,9 @@ def _difference(old: str, new: str) -> tuple[DiffOut, ...]:
     return tuple(DiffOut(sign=one.sign, text=one.text) for one in changed)
 
 
-def _decided(viewer: Viewer, handle: MemoryHandle, one: ReviewItem) -> PastDecisionOut:
+def _decided(
+    viewer: Viewer, handle: MemoryHandle, one: ReviewItem, names: Mapping[str, str]
+) -> PastDecisionOut:
     record = memory_out(
         viewer, handle, one.record, Excerpt(text="", characters=0), one.submitted_at
     )
@@ -267,6 +273,7 @@ def _decided(viewer: Viewer, handle: MemoryHandle, one: ReviewItem) -> PastDecis
         at=one.decided_at,
         decider="you" if mine else "other" if one.decided_by else "unknown",
         by=one.decided_by if mine or viewer.is_operator else "",
+        by_name=names.get(one.decided_by, ""),
     )
 
 

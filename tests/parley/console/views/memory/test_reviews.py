@@ -95,9 +95,13 @@ async def test_a_decision_keeps_the_operator_who_erased_their_account(console: C
     shown = f"/memory/reviews?project={PROJECT}"
     assert 'data-label="By">you' in (await olga.get(shown)).text
     assert "web:main:olga" in (await oona.get(shown)).text
+    await Talk(console.app)(direct("olga"), "olga", "Hello?")
+    named = (await oona.get(shown)).text
+    assert re.search(r'data-label="By">\s*<a [^>]+><bdi[^>]*>Olga</bdi></a>', named)
     await olga.post("/memory/data/erase", {"confirm": "erase everything"})
     after = (await oona.get(shown)).text
     assert "web:main:olga" in after
+    assert "Olga" not in after
 
 
 async def test_a_memory_says_who_approved_it_or_that_nobody_is_recorded(
