@@ -11,6 +11,7 @@ from playwright.async_api import Page
 
 from gateway.immutable import replace
 from gateway.outbound.membership import PlatformMembership
+from parley.console.views.configuration.forms import PAGES
 from tests.parley.console.kit import OPERATOR, OWNER, Console, console_in, console_settings
 from tests.parley.console.screenshots import belongs
 from tests.parley.console.team import ANNA, PEOPLE, Team, team_in
@@ -30,6 +31,8 @@ OWN = (
     " time, #kinds ~ table th"
 )
 """Words of people, names and ids."""
+NESTED = ("access", "all")
+"""Pages of the configuration with a sentence in another one, whose marks say nothing."""
 BEYOND = """[...document.querySelectorAll("main *")].filter((one) => {
   const { left, right } = one.getBoundingClientRect();
   return left < 0 || right > innerWidth;
@@ -54,7 +57,7 @@ def pages(team: Team) -> list[tuple[str, str]]:
     memory = [(ANNA, f"/memory{path}") for path in (*own, *more)]
     turn = f"/conversations/{team.turn}"
     led = ("/overview", "/outbox", "/playground", turn, "/access", "/health")
-    forms = (f"/configuration?page={page}" for page in ("assistant", "platforms", "tools"))
+    forms = (f"/configuration?page={page}" for page in PAGES if page not in NESTED)
     return [*memory, *((OWNER, path) for path in (*led, *forms))]
 
 

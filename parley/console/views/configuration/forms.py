@@ -124,8 +124,8 @@ class FormFieldOut(Output):
     key: str
     label: Said
     text: str
-    meaning: str
-    rule: str
+    meaning: Said
+    rule: Said
     overridden: bool
     input: Control
     words: Mapping[str, SaidOrStr]

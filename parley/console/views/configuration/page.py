@@ -17,7 +17,7 @@ from gateway.text import (
     text,
 )
 from gateway.turn.admission import known_ids
-from parley.config.listing import UNSET, ListedValue, Source, as_yaml, listed
+from parley.config.listing import ListedValue, Source, as_yaml, listed
 from parley.config.overrides import CHANGEABLE, ENTRIES, Override, is_changeable
 from parley.config.problems import Path as KeyPath
 from parley.config.problems import Problem, dotted
@@ -55,6 +55,7 @@ OWN_ACCESS: Final = text(
     "Nothing was changed: you would not be an owner with access any more. Another owner can do "
     "this, or make another account of yours an owner first."
 )
+NOT_SET: Final = text("not set")
 PATH: Final = "/configuration"
 TEMPLATE: Final = "configuration/page.html"
 MOST: Final = 2_000
@@ -129,8 +130,8 @@ class ValueOut(Output):
     text: str
     source: Source
     place: str
-    rule: str
-    meaning: str
+    rule: Said
+    meaning: Said
     input: Control | Literal[""]
     words: tuple[str, ...]
 
@@ -453,17 +454,16 @@ def _entry(
     )
 
 
-def as_text(override: Override) -> str:
-    """Return the value of an override for people, without secrets."""
-    return without_secrets(_words_of_override(override))
+def as_text(override: Override, most: int) -> Text | str:
+    """Return at most `most` characters of the value of an override for people, without secrets."""
+    if override.value is None or override.value == []:
+        return NOT_SET
+    return without_secrets(_words_of_override(override.value))[:most]
 
 
-def _words_of_override(override: Override) -> str:
-    value = override.value
-    if value is None:
-        return UNSET
+def _words_of_override(value: Value) -> str:
     if isinstance(value, list):
-        return "\n".join(map(str, value)) or UNSET
+        return "\n".join(map(str, value))
     if isinstance(value, dict):
         given = {name: one for name, one in value.items() if one is not None}
         return "\n".join(f"{name}: {_words_of(one)}" for name, one in given.items())

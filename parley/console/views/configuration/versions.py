@@ -151,7 +151,7 @@ def _texts(version: ConfigVersion) -> Mapping[str, Text | str]:
         overrides = overrides_in(parsed(version.overrides))
     except SettingsError:
         return {}
-    return {one.key: as_text(one)[:MAX_SHOWN] for one in overrides}
+    return {one.key: as_text(one, MAX_SHOWN) for one in overrides}
 
 
 ROUTES: Final[tuple[AnyRoute, ...]] = (
