@@ -61,7 +61,7 @@ def of_program(status: Status, part: str, text: str, advice: str) -> Finding:
 def ignored_overrides(problems: Iterable[Problem]) -> list[Finding]:
     """The overrides of the configuration that cannot be used, each with its value."""
     return [
-        Finding("note", "override", f"{replace(one, advice='')} It is ignored.", one.advice)
+        Finding("note", "override", f"{replace(one, step='')} It is ignored.", one.advice)
         for one in problems
     ]
 

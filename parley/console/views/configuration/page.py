@@ -20,7 +20,7 @@ from gateway.turn.admission import known_ids
 from parley.config.listing import ListedValue, Source, as_yaml, listed
 from parley.config.overrides import CHANGEABLE, ENTRIES, Override, is_changeable
 from parley.config.problems import Path as KeyPath
-from parley.config.problems import Problem, dotted
+from parley.config.problems import Problem, as_text, dotted
 from parley.config.schema import allowed_words, at, item_of, shapes
 from parley.config.settings import Settings
 from parley.config.yaml_file import Value
@@ -162,8 +162,8 @@ class IgnoredOut(Output):
     section: str
     name: str
     value: str
-    problem: str
-    advice: str
+    problem: Said
+    advice: Said
 
 
 class ToolServerOut(Output):
@@ -245,7 +245,7 @@ async def shown(
     text: str = "",
     page: Page = "all",
     typed: Mapping[str, str] | None = None,
-    problems: Mapping[str, str] | None = None,
+    problems: Mapping[str, Text] | None = None,
     tested: Sequence[FindingOut] = (),
 ) -> ConfigurationOut:
     """Return the configuration, or the part of it that a query names. `typed` are texts of a form
@@ -288,7 +288,7 @@ def _fields(
     values: Sequence[ListedValue],
     model: type[Settings],
     typed: Mapping[str, str],
-    problems: Mapping[str, str],
+    problems: Mapping[str, Text],
 ) -> dict[str, FormFieldOut]:
     labels = labels_of(page)
     return {
@@ -302,7 +302,7 @@ def _fields(
             input=_input(at(model, one.path), one.key),
             words={word: WORDS.get(word, word) for word in _words(at(model, one.path))}
             or {word: WORDS[word] for word in ("true", "false")},
-            problem=problems.get(one.key, ""),
+            problem=problems.get(one.key, NO_TEXT),
         )
         for one in values
         if one.key in labels
@@ -342,8 +342,8 @@ def _ignored(one: Problem, overrides: Sequence[Override]) -> IgnoredOut:
         section=dotted(section),
         name=name,
         value=one.value,
-        problem=one.text,
-        advice=one.advice,
+        problem=as_text(one.said),
+        advice=as_text(one.step),
     )
 
 
@@ -454,7 +454,7 @@ def _entry(
     )
 
 
-def as_text(override: Override, most: int) -> Text | str:
+def shown_value(override: Override, most: int) -> Text | str:
     """Return at most `most` characters of the value of an override for people, without secrets."""
     if override.value is None or override.value == []:
         return NOT_SET
