@@ -50,7 +50,7 @@ class Problem(Struct, frozen=True):
         """The problem with its place, in the language of its reader."""
         if not self.place:
             return self.at_place
-        return joined((verbatim(f"`{self.place}`: "), self.at_place))
+        return joined((verbatim(f"{self.place}: "), self.at_place))
 
     @property
     def place(self) -> str:

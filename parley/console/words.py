@@ -50,6 +50,12 @@ _KNOWN: Final = (
     *(text("about"), text("by"), text("decision"), text("reason"), text("results")),
     *(text("deleted"), text("session"), text("token"), text("file"), text("review")),
 )
+DOCUMENTS: Final[Mapping[str, Text]] = {
+    "soul": text("preferences"),
+    "bible": text("project notes"),
+    "heartbeat": text("status"),
+}
+"""The names of the documents."""
 CALLED: Final = {"glass broken": "private texts opened", "of": "about"}
 """Names of the program that say little to people, and the words that stand for them."""
 KNOWN: Final[Mapping[str, Sentence]] = {one.msgid: one for one in _KNOWN}

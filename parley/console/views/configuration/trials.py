@@ -161,7 +161,7 @@ async def _check_test(viewer: Viewer, services: ConsoleServices) -> None:
 
 
 def _out(one: Finding) -> FindingOut:
-    return FindingOut(status=one.status, name=one.name, detail=one.detail, advice=one.advice)
+    return FindingOut(status=one.status, name=one.name, detail=one.said, advice=one.step)
 
 
 ROUTES: Final[tuple[AnyRoute, ...]] = (
