@@ -22,6 +22,11 @@ from parley.config.yaml_file import Value
 
 _PREFIX: Final = re.compile(r"^([a-z][a-z0-9]{1,29}):(?!//)")
 """The platform in "platform:id"."""
+# Translators: it stands alone at a field, or after the name of a key and a colon.
+SAME_PORT: Final = text("is the port of the local listener, server.port.")
+ANOTHER_PORT: Final = text(
+    "Choose another; a proxy or tunnel leads to webhooks.port, never to server.port."
+)
 ADD: Final = text("Add it, or remove the section {section} to switch the platform off.")
 # Translators: it stands alone at a field, or after the name of a key and a colon.
 NO_TOOL: Final = text("names no server of mcp.servers, and no tool.")
@@ -87,8 +92,7 @@ def port_conflict(settings: Settings) -> list[Problem]:
     """The public listener on the port of the local one: a proxy could expose the local listener."""
     if settings.webhooks.port != settings.server.port or settings.server.port == 0:
         return []
-    advice = "Choose another; a proxy or tunnel leads to webhooks.port, never to server.port."
-    return [Problem("webhooks.port", "is the port of the local listener, server.port.", advice)]
+    return [Problem("webhooks.port", SAME_PORT, ANOTHER_PORT)]
 
 
 def unknown_tools(settings: Settings) -> list[Problem]:

@@ -130,7 +130,7 @@ def secrets_file(config: Path | None) -> list[Finding]:
                 "note",
                 "secrets",
                 text("{file} can be read by others", file=verbatim(str(path))),
-                f"chmod 600 {path}",
+                verbatim(f"chmod 600 {path}"),
             )
         ]
     return [

@@ -91,7 +91,10 @@ def recall_models(settings: Settings) -> list[Finding]:
     for model in (EMBEDDING, RERANKING) if memory.rerank else (EMBEDDING,):
         problem = problem_of(settings, model)
         if problem:
-            advice = f"{advice_for(settings)}, or set memory.embedding_provider to none."
+            advice = text(
+                "{advice}, or set memory.embedding_provider to none.",
+                advice=verbatim(advice_for(settings)),
+            )
             findings.append(
                 Finding(
                     "note",

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gateway.stores.hot_losses import KnownHotState
     from gateway.stores.postgres_status import PostgresStatus
 
+START_BOTH: Final = text("{adapter} and {worker}")
 SECONDS: Final = 10.0
 """Time limit for one store."""
 MINIMUM_POSTGRES: Final = 140_000
@@ -130,7 +131,16 @@ def of_processes(everywhere: Installation) -> list[Finding]:
     """The workers and the accounts, each with the process that serves it."""
     if not everywhere.running:
         detail = text("none runs")
-        return [Finding("note", "processes", detail, f"`{START_ADAPTER}` and `{START_WORKER}`")]
+        return [
+            Finding(
+                "note",
+                "processes",
+                detail,
+                START_BOTH.of(
+                    adapter=verbatim(f"`{START_ADAPTER}`"), worker=verbatim(f"`{START_WORKER}`")
+                ),
+            )
+        ]
     return [_of_part(part, everywhere) for part in everywhere.parts]
 
 
@@ -141,7 +151,11 @@ def _of_part(part: InstallationPart, everywhere: Installation) -> Finding:
     if not part.is_well:
         advice = text("See the log of the process that serves it.")
         return Finding("broken", name, f"{part.state} {part.problem}".rstrip(), advice)
-    return Finding("ok", name, part.state if part.account else f"{everywhere.workers} running")
+    return Finding(
+        "ok",
+        name,
+        part.state if part.account else text("{number} running", number=everywhere.workers),
+    )
 
 
 def of_redis(info: Mapping[str, Any], append: Mapping[str, str]) -> list[Finding]:
