@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from gateway.languages.html_pages import MARKED
 from gateway.text import BUTTON, COMMAND
+from parley.config.reference_page import meanings, own_platforms
 
 ROOT: Final = Path(__file__).parents[1]
 PACKAGES: Final = ("adapters", "gateway", "memory", "parley")
@@ -31,6 +32,7 @@ context."""
 _IN_CONTEXT: Final = "say_in"
 _VALUES: Final = ROOT / "gateway/text.py"
 """The module of the functions, which has sentences itself."""
+_REFERENCE: Final = ROOT / "docs/reference/configuration.md"
 _COUNTING: Final = frozenset({"counted", "say_count"})
 _NOTE: Final = "Translators:"
 """A comment above a sentence that begins so is for its translators."""
@@ -58,6 +60,7 @@ def sentences() -> Iterator[Found]:
                 yield from _in_module(path)
             elif path.suffix in _PAGES:
                 yield from _in_page(path)
+    yield from _of_configuration()
 
 
 def template() -> Catalog:
@@ -132,6 +135,12 @@ def _in_page(path: Path) -> Iterator[Found]:
     for line, text in enumerate(path.read_text("utf-8").splitlines(), start=1):
         for marked in MARKED.finditer(text) if path.suffix == ".html" else ():
             yield _found([marked[1]], "", path, line, ())
+
+
+def _of_configuration() -> Iterator[Found]:
+    """Return the text of each key of the configuration, in the order of the reference."""
+    for number, (key, meaning) in enumerate(meanings(own_platforms())):
+        yield _found([meaning], "", _REFERENCE, number, (f"It explains the key {key}.",))
 
 
 def _found(words: list[str], context: str, path: Path, line: int, notes: tuple[str, ...]) -> Found:

@@ -25,7 +25,7 @@ from gateway.languages.checks import problems_of
 from gateway.languages.formats import formats_of
 from gateway.languages.negotiation import fitting, liked_by
 from gateway.settings import Id, Section
-from gateway.text import COMMAND, ENGLISH, Language
+from gateway.text import COMMAND, ENGLISH, Language, Unconverted, text, verbatim
 
 TEMPLATE: Final = "parley.pot"
 """The file with every sentence of Parley and no translation."""
@@ -58,12 +58,17 @@ class LanguagePolicy(Section):
     """Other words for sentences, by language and English sentence."""
 
 
+NO_LANGUAGE: Final = text('There is no language "{name}". Known: {known}.')
+NOT_OFFERED: Final = text("It is not among `languages.offered`.")
+
+
 class LanguageError(ValueError):
     """A catalogue or a sentence of the operator cannot be used; the text says which and why. `key`
     is the place in the configuration, below `languages`."""
 
-    def __init__(self, text: str, key: str = "folder") -> None:
-        super().__init__(text)
+    def __init__(self, said: Unconverted, key: str = "folder") -> None:
+        super().__init__(str(said))
+        self.said = said
         self.key = key
 
 
@@ -88,9 +93,10 @@ class Languages:
         for key, names in self._named.items():
             if unknown := set(names) - set(self._installed):
                 known = ", ".join(self._installed)
-                raise LanguageError(f"There is no language {min(unknown)!r}. Known: {known}.", key)
+                wrong = verbatim(min(unknown))
+                raise LanguageError(NO_LANGUAGE.of(name=wrong, known=verbatim(known)), key)
         if self._policy.default not in self.offered:
-            raise LanguageError("It is not among `languages.offered`.", "default")
+            raise LanguageError(NOT_OFFERED, "default")
         if len(self._installed) > MAX_LANGUAGES:
             raise LanguageError(f"There are more than {MAX_LANGUAGES} languages.")
         if sum(map(len, self._policy.sentences.values())) > MAX_OVERRIDES:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, Literal, TypeAlias
 
 from gateway.errors import AnswerStalled, ContextTooLong, ModelError, ModelRefused, NoFirstToken
+from gateway.text import Text, joined, text
 
 FailureKind: TypeAlias = Literal[
     "key_refused",
@@ -55,30 +56,34 @@ OF_ONE_REQUEST: Final[frozenset[FailureKind]] = frozenset(
 _NO_CREDIT: Final = ("insufficient_quota", "credit balance")
 """Words of OpenAI (429) and Anthropic (400) for an account without money."""
 _PAGE: Final = "a page of HTML"
-_LATER: Final = (
+_LATER: Final = text(
     "Parley asks the model again with each question; a fallback (model.fallbacks) answers meanwhile"
 )
-_STEPS: Final[Mapping[str, str]] = {
-    "key_refused": "Create a new key and set it as model.api_key (or model.auth_token)",
-    "not_allowed": "Allow this key to use the model, or correct model.base_url",
-    "no_credit": "Pay the service, or raise its spending limit",
-    "not_found": "Correct model.name, or model.base_url",
-    "too_long": "Set model.window to the window of the model",
-    "rate_limited": f"Ask the service for a higher limit. {_LATER}",
+_STEPS: Final[Mapping[str, Text]] = {
+    "key_refused": text("Create a new key and set it as model.api_key (or model.auth_token)"),
+    "not_allowed": text("Allow this key to use the model, or correct model.base_url"),
+    "no_credit": text("Pay the service, or raise its spending limit"),
+    "not_found": text("Correct model.name, or model.base_url"),
+    "too_long": text("Set model.window to the window of the model"),
+    "rate_limited": joined((text("Ask the service for a higher limit."), _LATER), " "),
     "timeout": _LATER,
     "overloaded": _LATER,
-    "server_error": f"Read the log of the model's server, or of a proxy before it. {_LATER}",
-    "request_refused": "Correct what the message of the service names",
-    "no_first_token": "If the model is only slow, raise model.first_token_seconds",
-    "stalled": "If the model is only slow, raise model.between_tokens_seconds",
-    "dns": "Correct the host in model.base_url, or the DNS of this machine",
-    "tls": "Check the certificate of the server, and https in model.base_url",
-    "connection_refused": "Start the model's server, or correct model.base_url",
-    "connection_failed": "Check the network and model.base_url",
-    "interrupted": "Read the log of the model's server, and of a proxy before it",
-    "bad_answer": "Check that model.base_url is the address of a model's API, then read its log",
-    "page": "Correct model.base_url: it leads to a page, perhaps the sign-in of a proxy",
-    "failed": "Read the log of the program",
+    "server_error": joined(
+        (text("Read the log of the model's server, or of a proxy before it."), _LATER), " "
+    ),
+    "request_refused": text("Correct what the message of the service names"),
+    "no_first_token": text("If the model is only slow, raise model.first_token_seconds"),
+    "stalled": text("If the model is only slow, raise model.between_tokens_seconds"),
+    "dns": text("Correct the host in model.base_url, or the DNS of this machine"),
+    "tls": text("Check the certificate of the server, and https in model.base_url"),
+    "connection_refused": text("Start the model's server, or correct model.base_url"),
+    "connection_failed": text("Check the network and model.base_url"),
+    "interrupted": text("Read the log of the model's server, and of a proxy before it"),
+    "bad_answer": text(
+        "Check that model.base_url is the address of a model's API, then read its log"
+    ),
+    "page": text("Correct model.base_url: it leads to a page, perhaps the sign-in of a proxy"),
+    "failed": text("Read the log of the program"),
 }
 _WORDS: Final[Mapping[str, str]] = {
     "dns": "host not found",
@@ -114,6 +119,11 @@ def kind_of(error: ModelError) -> FailureKind:
 
 def step_of(kind: str) -> str:
     """Return what an operator can do, as a sentence without its full stop."""
+    return said_step_of(kind).english
+
+
+def said_step_of(kind: str) -> Text:
+    """Return what an operator can do, as a text without its full stop."""
     return _STEPS.get(kind, _STEPS["failed"])
 
 

@@ -132,7 +132,7 @@ def _unready(state: Mapping[str, object]) -> list[Finding]:
             "broken",
             f"{NAME}: {part}",
             f"{status}. {texts.get(part, '')}".rstrip(),
-            f"{STORE_STEP}." if part in STORES else "See the log of the program.",
+            f"{STORE_STEP.english}." if part in STORES else "See the log of the program.",
         )
         for part, status in parts.items()
         if status != "ready"

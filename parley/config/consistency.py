@@ -12,15 +12,35 @@ from gateway.languages.installed import LanguageError, Languages
 from gateway.llm.tokens import estimate
 from gateway.people import Audience
 from gateway.ports import AdapterManifest
+from gateway.text import text, verbatim
 from gateway.turn.context.token_budgets import budget_for
 from gateway.turn.prompt import PromptFacts, own_text
-from parley.config.problems import Problem, closest
+from parley.config.problems import DID_YOU_MEAN, MISSING, Problem, closest
 from parley.config.sections import MAIN
 from parley.config.settings import ConfiguredAccount, Settings
 from parley.config.yaml_file import Value
 
 _PREFIX: Final = re.compile(r"^([a-z][a-z0-9]{1,29}):(?!//)")
 """The platform in "platform:id"."""
+# Translators: it stands alone at a field, or after the name of a key and a colon.
+SAME_PORT: Final = text("is the port of the local listener, server.port.")
+ANOTHER_PORT: Final = text(
+    "Choose another; a proxy or tunnel leads to webhooks.port, never to server.port."
+)
+ADD: Final = text("Add it, or remove the section {section} to switch the platform off.")
+# Translators: it stands alone at a field, or after the name of a key and a colon.
+NO_TOOL: Final = text("names no server of mcp.servers, and no tool.")
+NAME_A_TOOL: Final = text(
+    "Name a server of mcp.servers, or one of its tools as SERVER__TOOL; or remove it."
+)
+# Translators: it stands alone at a field, or after the name of a key and a colon.
+NO_PLATFORM: Final = text("names the unknown platform {name}.")
+# Translators: it stands alone at a field, or after the name of a key and a colon.
+TOO_LONG: Final = text(
+    "is too long: with the program's own rules it has about {tokens} tokens, {excess} more than "
+    "the {limit} that a window of {window} has for it."
+)
+SHORTER: Final = text("Make it shorter, or raise {key} if the model accepts more.")
 
 
 def problems_of(settings: Settings, manifests: Mapping[str, AdapterManifest]) -> list[Problem]:
@@ -43,8 +63,8 @@ def missing_values(accounts: Iterable[ConfiguredAccount]) -> list[Problem]:
         untouched = missing == type(account.settings)().missing()
         if account.settings.configured() or untouched:
             continue
-        advice = f"Add it, or remove the section {account.path} to switch the platform off."
-        problems += [Problem(f"{account.path}.{key}", "is missing.", advice) for key in missing]
+        advice = ADD.of(section=verbatim(account.path))
+        problems += [Problem(f"{account.path}.{key}", MISSING, advice) for key in missing]
     return problems
 
 
@@ -72,8 +92,7 @@ def port_conflict(settings: Settings) -> list[Problem]:
     """The public listener on the port of the local one: a proxy could expose the local listener."""
     if settings.webhooks.port != settings.server.port or settings.server.port == 0:
         return []
-    advice = "Choose another; a proxy or tunnel leads to webhooks.port, never to server.port."
-    return [Problem("webhooks.port", "is the port of the local listener, server.port.", advice)]
+    return [Problem("webhooks.port", SAME_PORT, ANOTHER_PORT)]
 
 
 def unknown_tools(settings: Settings) -> list[Problem]:
@@ -95,14 +114,8 @@ def unknown_tools(settings: Settings) -> list[Problem]:
             continue
         near = closest(server if separator else name, [*servers, *own_tools])
         meant = f"{near}__{tool}" if separator and near in servers else near
-        advice = (
-            f'Did you mean "{meant}"?'
-            if near
-            else "Name a server of mcp.servers, or one of its tools as SERVER__TOOL; or remove it."
-        )
-        problems.append(
-            Problem(f"tools.{name}", "names no server of mcp.servers, and no tool.", advice)
-        )
+        advice = DID_YOU_MEAN.of(name=verbatim(meant)) if near else NAME_A_TOOL
+        problems.append(Problem(f"tools.{name}", NO_TOOL, advice))
     return problems
 
 
@@ -122,8 +135,8 @@ def unknown_platforms(settings: Settings, platforms: Collection[str]) -> list[Pr
         match = _PREFIX.match(one)
         meant = closest(match[1], platforms) if match else ""
         if match and meant not in ("", match[1]):
-            text = f"names the unknown platform {match[1]}."
-            problems.append(Problem(path, text, f'Did you mean "{meant}"?'))
+            said = NO_PLATFORM.of(name=verbatim(match[1]))
+            problems.append(Problem(path, said, DID_YOU_MEAN.of(name=verbatim(meant))))
     return problems
 
 
@@ -134,7 +147,7 @@ def unusable_languages(settings: Settings) -> list[Problem]:
     try:
         Languages(section, Path(section.folder)).check()
     except LanguageError as error:
-        return [Problem(f"languages.{error.key}", str(error))]
+        return [Problem(f"languages.{error.key}", error.said)]
     return []
 
 
@@ -148,10 +161,8 @@ def oversized_personas(settings: Settings) -> list[Problem]:
         facts = PromptFacts(settings.assistant.name, "WhatsApp", Audience.PUBLIC_ROOM, persona)
         tokens = estimate(own_text(facts))
         if tokens > limit:
-            text = f"is too long: with the program's own rules it has about {tokens} tokens, "
-            text += f"{tokens - limit} more than the {limit} that a window of {window} has for it."
-            fix = f"Make it shorter, or raise {key} if the model accepts more."
-            problems.append(Problem(path, text, fix))
+            said = TOO_LONG.of(tokens=tokens, excess=tokens - limit, limit=limit, window=window)
+            problems.append(Problem(path, said, SHORTER.of(key=verbatim(key))))
     return problems
 
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from pydantic import BaseModel
 
+from gateway.text import Unconverted
 from parley.config.problems import Path as KeyPath
 from parley.config.problems import Problem, SettingsError, dotted, suggestion
 from parley.config.schema import Shape, child, is_name, item_of, mapping_of, section_of
@@ -63,7 +64,7 @@ class Overlay:
             else:
                 self._set(name, steps, ReferencedText(env[name]))
 
-    def _problem(self, name: str, text: str, advice: str) -> None:
+    def _problem(self, name: str, text: str, advice: Unconverted) -> None:
         self.problems.append(Problem(name, text, advice))
 
     def _set(self, name: str, steps: list[str], text: ReferencedText) -> None:

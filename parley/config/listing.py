@@ -9,14 +9,14 @@ from typing import Any, Final, Literal
 import yaml
 from msgspec import Struct
 from pydantic import BaseModel, SecretStr
-from pydantic.fields import FieldInfo
 
+from gateway.text import NO_TEXT, Text
 from parley.config.load import Origin, Origins
 from parley.config.overrides import Override
 from parley.config.problems import Path as KeyPath
 from parley.config.problems import dotted
-from parley.config.reference_page import documented, kind_of
-from parley.config.schema import item_of
+from parley.config.reference_page import documented, explained
+from parley.config.rules import rule_of
 from parley.config.settings import Settings
 from parley.config.yaml_file import Value
 from safety.http.shown_address import without_secrets
@@ -42,9 +42,10 @@ class ListedValue(Struct, frozen=True):
     source: Source
     """The origin of the value."""
     place: str
-    rule: str
-    meaning: str
-    """The sentence of the reference."""
+    rule: Text
+    """Empty for a value of a section by name."""
+    meaning: Text
+    """The sentences of the reference."""
 
     @property
     def key(self) -> str:
@@ -81,7 +82,7 @@ def _values(section: BaseModel, path: KeyPath, sources: _Sources) -> Iterator[Li
     texts = documented(type(section))
     for name, info in type(section).model_fields.items():
         value, here = getattr(section, name), (*path, name)
-        is_set = name in section.model_fields_set
+        is_set, meaning = name in section.model_fields_set, explained(texts.get(name, ""))
         if isinstance(value, BaseModel):
             yield from _values(value, here, sources)
         elif _is_sections(value):
@@ -91,14 +92,10 @@ def _values(section: BaseModel, path: KeyPath, sources: _Sources) -> Iterator[Li
         elif isinstance(value, Mapping):
             for step, one in value.items():
                 inner = (*here, str(step))
-                yield _listed(
-                    inner, one, sources, is_set=True, rule="", meaning=texts.get(name, "")
-                )
+                yield _listed(inner, one, sources, is_set=True, rule=NO_TEXT, meaning=meaning)
         else:
             rule = rule_of(info)
-            yield _listed(
-                here, value, sources, is_set=is_set, rule=rule, meaning=texts.get(name, "")
-            )
+            yield _listed(here, value, sources, is_set=is_set, rule=rule, meaning=meaning)
 
 
 def _is_sections(value: object) -> bool:
@@ -108,7 +105,7 @@ def _is_sections(value: object) -> bool:
 
 
 def _listed(
-    path: KeyPath, value: object, sources: _Sources, *, is_set: bool, rule: str, meaning: str
+    path: KeyPath, value: object, sources: _Sources, *, is_set: bool, rule: Text, meaning: Text
 ) -> ListedValue:
     source, origin = sources.of(path, is_set=is_set)
     secret = isinstance(value, SecretStr) or _holds_secrets(value)
@@ -157,36 +154,6 @@ def _text(value: Value) -> str:
     if isinstance(value, list):
         return "\n".join(str(one) for one in value)
     return str(value) if not isinstance(value, dict) else json.dumps(value, ensure_ascii=False)
-
-
-def rule_of(info: FieldInfo) -> str:
-    """Return the type of a key with its bounds, in words."""
-    bounds: dict[str, Any] = {}
-    for constraint in _constraints(info):
-        for name in ("ge", "gt", "le", "lt", "min_length", "max_length"):
-            found = getattr(constraint, name, None)
-            if found is not None:
-                bounds[name] = found
-    words = [kind_of(info.annotation).replace("`", "")]
-    low, high = bounds.get("ge", bounds.get("gt")), bounds.get("le", bounds.get("lt"))
-    if low is not None:
-        words.append(f"from {low:,}" if "ge" in bounds else f"more than {low:,}")
-    if high is not None:
-        words.append(f"to {high:,}")
-    if "max_length" in bounds:
-        each = "each " if item_of(info.annotation) is not None else ""
-        words.append(f"{each}at most {bounds['max_length']:,} characters")
-    return " ".join(words[:1]) + (f", {' '.join(words[1:])}" if words[1:] else "")
-
-
-def _constraints(info: FieldInfo) -> Iterator[object]:
-    yield from info.metadata
-    stack: list[Any] = [info.annotation]
-    while stack:
-        one = stack.pop()
-        for found in getattr(one, "__metadata__", ()):
-            yield from getattr(found, "metadata", (found,))
-        stack.extend(getattr(one, "__args__", ()))
 
 
 def as_yaml(values: Sequence[ListedValue], at: datetime) -> str:

@@ -19,11 +19,12 @@ from gateway.policy.invocation import InvocationPolicy
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import AdapterManifest
 from gateway.settings import Section
+from gateway.text import joined, text, verbatim
 from parley.config import sections
 from parley.config.consistency import problems_of
 from parley.config.explain import Explainer
 from parley.config.problems import Path as KeyPath
-from parley.config.problems import Problem, SettingsError, dotted
+from parley.config.problems import Problem, SettingsError, as_text, dotted
 from parley.config.settings import Settings
 from parley.config.yaml_file import Value
 from safety.http.shown_address import with_shown_addresses
@@ -69,11 +70,16 @@ ENTRIES: Final[tuple[KeyPath, ...]] = (
 )
 """The sections by name whose entries are changed one by one."""
 MODEL: Final = "model"
-NOT_CHANGEABLE: Final = "cannot be changed while the program runs."
-UNREADABLE: Final = "The stored overrides cannot be read."
-TOO_MANY: Final = "There are too many overrides."
-UNCHECKED: Final = "could not be checked, because too many others cannot be used."
-REMOVE: Final = "Change or remove it in the console, or remove all with `parley config reset`."
+# Translators: it stands alone at a field, or after the name of a key and a colon.
+NOT_CHANGEABLE: Final = text("cannot be changed while the program runs.")
+UNREADABLE: Final = text("The stored overrides cannot be read.")
+TOO_MANY: Final = text("There are too many overrides.")
+# Translators: it stands alone at a field, or after the name of a key and a colon.
+UNCHECKED: Final = text("could not be checked, because too many others cannot be used.")
+REMOVE: Final = text(
+    "Change or remove it in the console, or remove all with `parley config reset`."
+)
+FEWER: Final = text("Remove some first, or use the file.")
 
 Patch: TypeAlias = "dict[str, Value]"
 
@@ -273,8 +279,9 @@ def _names(path: str, key: str) -> bool:
 def _ignored(override: Override, problem: Problem) -> Problem:
     named = _names(problem.path, override.key)
     place = problem.path.removeprefix(override.key).lstrip(".") if named else problem.path
-    text = f"{place} {problem.text}".lstrip()
-    return Problem(override.key, text, f"{problem.advice} {REMOVE}".lstrip(), value=shown(override))
+    said = joined([*([verbatim(place)] if place else ()), as_text(problem.said)], " ")
+    step = joined([one for one in (as_text(problem.step), REMOVE) if one], " ")
+    return Problem(override.key, said, step, value=shown(override))
 
 
 def shown(override: Override) -> str:
@@ -303,7 +310,7 @@ def changed(
     gone = {*(one.path for one in changes), *removed}
     new = (*(one for one in overrides if one.path not in gone), *changes)
     if len(new) > MAX_OVERRIDES or len(written(new)) > MAX_BYTES:
-        raise SettingsError([Problem("", TOO_MANY, "Remove some first, or use the file.")])
+        raise SettingsError([Problem("", TOO_MANY, FEWER)])
     before, after = overlaid(base, overrides, manifests), overlaid(base, new, manifests)
     known = {one.path for one in before.ignored} - {one.key for one in changes}
     problems = [one for one in after.ignored if one.path not in known]

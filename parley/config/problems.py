@@ -2,14 +2,19 @@
 
 import difflib
 from collections.abc import Collection, Iterable
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
 from gateway.errors import ConfigurationError
+from gateway.text import NO_TEXT, Text, Unconverted, joined, text, verbatim
 
 Path: TypeAlias = tuple[str | int, ...]
 MAX_SHOWN = 50
+DID_YOU_MEAN: Final = text('Did you mean "{name}"?')
+# Translators: it stands alone at a field, or after the name of a key and a colon.
+MISSING: Final = text("is missing.")
+KNOWN: Final = text("Known here: {names}.")
 
 
 class Problem(Struct, frozen=True):
@@ -18,12 +23,34 @@ class Problem(Struct, frozen=True):
 
     path: str
     """The keys, joined by points; empty: the problem has no place."""
-    text: str
+    said: Unconverted
     """The sentence after the place."""
-    advice: str = ""
+    step: Unconverted = ""
     """The next step; empty for none."""
     origin: str = ""
     value: str = ""
+
+    @property
+    def text(self) -> str:
+        """The sentence after the place, in English."""
+        return str(self.said)
+
+    @property
+    def advice(self) -> str:
+        """The next step in English."""
+        return str(self.step)
+
+    @property
+    def at_place(self) -> Text:
+        """The sentence and the next step, for a page that names the place itself."""
+        return joined((one for one in (as_text(self.said), as_text(self.step)) if one), " ")
+
+    @property
+    def whole(self) -> Text:
+        """The problem with its place, in the language of its reader."""
+        if not self.place:
+            return self.at_place
+        return joined((verbatim(f"{self.place}: "), self.at_place))
 
     @property
     def place(self) -> str:
@@ -53,6 +80,11 @@ class SettingsError(ConfigurationError):
         super().__init__("\n".join([f"{title}:", *shown]))
 
 
+def as_text(said: Unconverted) -> Text:
+    """A text, or English words as one."""
+    return verbatim(said) if isinstance(said, str) else said
+
+
 def dotted(path: Path) -> str:
     """The path in the form of the documentation: `model.fallbacks[0].name`."""
     text = ""
@@ -71,9 +103,9 @@ def closest(wrong: str, known: Iterable[str]) -> str:
     return by_lower[close[0]] if close else ""
 
 
-def suggestion(wrong: str, known: Collection[str]) -> str:
+def suggestion(wrong: str, known: Collection[str]) -> Text:
     """A sentence with the most similar name, or with all names when none is similar."""
     close = closest(wrong, known)
     if close:
-        return f'Did you mean "{close}"?'
-    return f"Known here: {', '.join(sorted(known))}." if known else ""
+        return DID_YOU_MEAN.of(name=verbatim(close))
+    return KNOWN.of(names=verbatim(", ".join(sorted(known)))) if known else NO_TEXT

@@ -18,6 +18,7 @@ from msgspec import Struct
 from pydantic import BaseModel, SecretStr
 
 from gateway.platforms import Discovery, discover
+from gateway.text import HOLE, NO_TEXT, Sentence, Text, verbatim
 from parley.config.problems import Path as KeyPath
 from parley.config.schema import (
     Shape,
@@ -110,6 +111,22 @@ def _texts_under(body: Sequence[ast.stmt]) -> Iterator[tuple[str, str]]:
             and isinstance(text.value, ast.Constant)
         ):
             yield field.target.id, " ".join(str(text.value.value).split())
+
+
+def explained(meaning: str) -> Text:
+    """The text under a field as a sentence; the catalogues have those of `meanings`. Its braces,
+    as in `issues/{number}`, stay."""
+    braces = tuple((name, verbatim(f"{{{name}}}")) for name in dict.fromkeys(HOLE.findall(meaning)))
+    return Sentence(meaning, braces) if meaning else NO_TEXT
+
+
+def meanings(platforms: Discovery) -> Iterator[tuple[str, str]]:
+    """The path and the text of each key whose value is shown to people: all but the sections by
+    name, whose values are shown one by one."""
+    for group in groups(platforms):
+        for key in group.keys:
+            if key.meaning and key.kind != "section by name":
+                yield key.path, key.meaning
 
 
 def _groups(section: type[BaseModel], path: KeyPath) -> Iterator[Group]:

@@ -96,7 +96,7 @@ def _shown(language: Language, hole: Hole) -> str:
             return html_of(language, hole)
         case Listed():
             # The marks of the list are the language's; its parts are escaped with them.
-            return escape(language.value(hole))
+            return formatted(escape(language.value(hole)))
         case float():
             return language.formats.number(hole, 1)
         case datetime():

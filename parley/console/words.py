@@ -51,6 +51,12 @@ _KNOWN: Final = (
     *(text("about"), text("by"), text("decision"), text("reason"), text("results")),
     *(text("deleted"), text("session"), text("token"), text("file"), text("review")),
 )
+DOCUMENTS: Final[Mapping[str, Text]] = {
+    "soul": text("preferences"),
+    "bible": text("project notes"),
+    "heartbeat": text("status"),
+}
+"""The names of the documents."""
 CALLED: Final = {
     "glass broken": "private texts opened",
     "of": "about",

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from gateway.errors import ConfigurationError, MemoryUnavailable
 from gateway.platforms import Discovery
 from gateway.ports.clock import SystemClock
+from gateway.text import counted, joined, text, verbatim
 from gateway.turn.external_mcp_server import Probed, probe
 from memory.backends.guard import GuardedBackend
 from memory.documents.figure_sources import SourceFailed
@@ -24,6 +25,7 @@ from memory.git.repository import opened_repository
 from memory.grounding.verifier import GroundingSources
 from parley.config import Settings, SettingsError
 from parley.config.memory import HeartbeatSourceSection
+from parley.config.problems import DID_YOU_MEAN
 from parley.doctor.machine import Finding, refused
 from parley.doctor.models import check_models
 from parley.doctor.platforms import check_platforms
@@ -40,8 +42,18 @@ from safety.http.addresses import AllowedHost, may_connect
 
 RESOLVE_SECONDS: Final = 3.0
 """Time limit for the address of one host."""
-REVIEW: Final = "Until then, claims that cite it wait for review."
-BY_WORDS: Final = "memories are found by their words"
+REVIEW: Final = text("Until then, claims that cite it wait for review.")
+OPTIONS: Final = text("Check memory.backend_options.{name}; Parley does not start without it.")
+SERVER: Final = text("Correct mcp.servers.{name}, or start the server; its log may have details.")
+UNUSABLE: Final = text("{found}, {number} cannot be used")
+NO_TOOL: Final = text("{server} has no such tool, so the rule has no effect")
+HEARTBEAT: Final = text(
+    "Correct heartbeat.sources.{project}; until then, the status is not updated."
+)
+HOSTS: Final = text("Correct grounding.hosts or grounding.trackers, or the network.")
+NETWORKS: Final = text("List its network under grounding.networks if it is meant to be internal.")
+BY_WORDS: Final = text("memories are found by their words (memory.embedding_provider: none)")
+BY_MODEL: Final = text("by words, and by {model}")
 MAX_TOOLS: Final = 20
 
 Resolve = Callable[[str], Awaitable[list[str]]]
@@ -72,17 +84,32 @@ def recall_models(settings: Settings) -> list[Finding]:
     if not memory.enabled:
         return []
     if memory.embedding_provider == "none":
-        return [Finding("ok", name, f"{BY_WORDS} (memory.embedding_provider: none)")]
+        return [Finding("ok", name, BY_WORDS)]
     if memory.embedding_provider == "openai":
-        return [Finding("ok", name, f"by words, and by {vector_model(settings)}")]
+        return [Finding("ok", name, BY_MODEL.of(model=verbatim(str(vector_model(settings)))))]
     findings = []
     for model in (EMBEDDING, RERANKING) if memory.rerank else (EMBEDDING,):
         problem = problem_of(settings, model)
         if problem:
-            advice = f"{advice_for(settings)}, or set memory.embedding_provider to none."
-            findings.append(Finding("note", name, f"{BY_WORDS} only; {problem}", advice))
+            advice = text(
+                "{advice}, or set memory.embedding_provider to none.",
+                advice=verbatim(advice_for(settings)),
+            )
+            findings.append(
+                Finding(
+                    "note",
+                    name,
+                    text(
+                        "memories are found by their words only; {problem}",
+                        problem=verbatim(problem),
+                    ),
+                    advice,
+                )
+            )
         else:
-            findings.append(Finding("ok", name, f"{model.name} is installed"))
+            findings.append(
+                Finding("ok", name, text("{model} is installed", model=verbatim(model.name)))
+            )
     return findings
 
 
@@ -98,9 +125,9 @@ async def memory_backends(settings: Settings) -> list[Finding]:
 async def _memory_backend(backend: GuardedBackend) -> Finding:
     title = f"memory: {backend.name}"
     try:
-        return Finding("ok", title, await backend.probe() or "it answers")
+        return Finding("ok", title, await backend.probe() or text("it answers"))
     except MemoryUnavailable as error:
-        advice = f"Check memory.backend_options.{backend.name}; Parley does not start without it."
+        advice = OPTIONS.of(name=verbatim(backend.name))
         return Finding("broken", title, str(error), advice)
     finally:
         await close_backends((backend,))
@@ -125,15 +152,20 @@ def tool_server_finding(name: str, probed: Probed) -> Finding:
     """The finding about an MCP server that was contacted."""
     title = f"tools: {name}"
     if probed.problem:
-        advice = f"Correct mcp.servers.{name}, or start the server; its log may have details."
+        advice = SERVER.of(name=verbatim(name))
         return Finding("broken", title, probed.problem, advice)
-    count, seconds = len(probed.tools), f"{probed.seconds:.1f} s"
-    detail = f"{count} tool{'' if count == 1 else 's'}, answers in {seconds}"
+    count, seconds = len(probed.tools), verbatim(f"{probed.seconds:.1f}")
+    detail = counted(
+        "{count} tool, answers in {seconds} s",
+        "{count} tools, answers in {seconds} s",
+        count=count,
+        seconds=seconds,
+    )
     if probed.left_out:
-        advice = "The log of `parley run` names them, with the reason."
-        return Finding("note", title, f"{detail}, {probed.left_out} cannot be used", advice)
+        advice = text("The log of `parley run` names them, with the reason.")
+        return Finding("note", title, UNUSABLE.of(found=detail, number=probed.left_out), advice)
     if not count:
-        return Finding("note", title, detail, "It offers no tools: is it the right server?")
+        return Finding("note", title, detail, text("It offers no tools: is it the right server?"))
     return Finding("ok", title, detail)
 
 
@@ -143,8 +175,9 @@ def _tool_rules(settings: Settings, server: str, probed: Probed) -> list[Finding
     findings = []
     for name in sorted(rules_for_tools_of(settings, server) - set(probed.tools)):
         near = difflib.get_close_matches(name, probed.tools, n=1)
-        advice = f'Did you mean "{near[0]}"?' if near else f"It has: {_tool_names(probed.tools)}."
-        detail = f"{server} has no such tool, so the rule has no effect"
+        meant = DID_YOU_MEAN.of(name=verbatim(near[0])) if near else None
+        advice = meant or text("It has: {tools}.", tools=verbatim(_tool_names(probed.tools)))
+        detail = NO_TOOL.of(server=verbatim(server))
         findings.append(Finding("broken", f"tools.{name}", detail, advice))
     return findings
 
@@ -172,12 +205,14 @@ async def _heartbeat(project: str, section: HeartbeatSourceSection) -> Finding:
     try:
         source = external_source(section)
         if source is None:
-            return Finding("ok", name, "figures about the use of this assistant")
+            return Finding("ok", name, text("figures about the use of this assistant"))
         content = read_figures(await source.figures(), datetime.now(UTC))
     except (SourceFailed, ConfigurationError, ValueError) as error:
-        advice = f"Correct heartbeat.sources.{project}; until then, the status is not updated."
+        advice = HEARTBEAT.of(project=verbatim(project))
         return Finding("broken", name, str(error), advice)
-    return Finding("ok", name, f"{len(content.figures)} figures")
+    return Finding(
+        "ok", name, counted("{count} figure", "{count} figures", count=len(content.figures))
+    )
 
 
 async def addresses_of(host: str) -> list[str]:
@@ -205,31 +240,33 @@ async def grounding(settings: Settings, resolve: Resolve = addresses_of) -> list
 async def _folder(folder: Path) -> Finding:
     name = f"grounding: {folder}"
     if not await asyncio.to_thread(folder.is_dir):
-        advice = f"Correct grounding.repositories, or mount the folder. {REVIEW}"
-        return Finding("broken", name, "the folder does not exist", advice)
+        advice = joined((text("Correct grounding.repositories, or mount the folder."), REVIEW), " ")
+        return Finding("broken", name, text("the folder does not exist"), advice)
     try:
         async with opened_repository(folder):
             pass
     except GitMissing:
-        advice = f"Install git. {REVIEW}"
-        return Finding("note", name, "git is not installed: nothing is found", advice)
+        advice = joined((text("Install git."), REVIEW), " ")
+        return Finding("note", name, text("git is not installed: nothing is found"), advice)
     except NotARepository as error:
-        return Finding("note", name, f"nothing is found: {error}", REVIEW)
-    return Finding("ok", name, "commits and decision records can be checked")
+        return Finding(
+            "note", name, text("nothing is found: {reason}", reason=verbatim(str(error))), REVIEW
+        )
+    return Finding("ok", name, text("commits and decision records can be checked"))
 
 
 async def _host(host: str, name: str, sources: GroundingSources, resolve: Resolve) -> Finding:
     rule = AllowedHost.parse(host)
     if rule.below:
-        return Finding("ok", name, "all hosts below it; not resolved")
-    advice = f"Correct grounding.hosts or grounding.trackers, or the network. {REVIEW}"
+        return Finding("ok", name, text("all hosts below it; not resolved"))
+    advice = joined((HOSTS, REVIEW), " ")
     try:
         async with asyncio.timeout(RESOLVE_SECONDS):
             addresses = await resolve(rule.name)
     except (OSError, TimeoutError):
-        return Finding("note", name, "it does not resolve to an address", advice)
+        return Finding("note", name, text("it does not resolve to an address"), advice)
     inner = [each for each in addresses if not may_connect(ip_address(each), sources.networks)]
     if inner:
-        networks = "List its network under grounding.networks if it is meant to be internal."
-        return Finding("note", name, f"{inner[0]} is not a public address", f"{networks} {REVIEW}")
-    return Finding("ok", name, "its address is public, or in a listed network")
+        detail = text("{address} is not a public address", address=verbatim(inner[0]))
+        return Finding("note", name, detail, joined((NETWORKS, REVIEW), " "))
+    return Finding("ok", name, text("its address is public, or in a listed network"))

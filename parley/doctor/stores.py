@@ -8,6 +8,7 @@ from db.errors import StoreUnavailable
 from gateway.errors import ConfigurationError
 from gateway.ports.clock import SystemClock
 from gateway.ports.losses import STEPS, LossKind
+from gateway.text import counted, text, verbatim
 from parley.config import Settings
 from parley.doctor.machine import Finding, Status
 from parley.runtime.installation import (
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from gateway.stores.hot_losses import KnownHotState
     from gateway.stores.postgres_status import PostgresStatus
 
+START_BOTH: Final = text("{adapter} and {worker}")
 SECONDS: Final = 10.0
 """Time limit for one store."""
 MINIMUM_POSTGRES: Final = 140_000
@@ -80,20 +82,29 @@ def of_pair(known: "KnownHotState", epoch: str, mark: str) -> Finding:
     elif int(mark) < known.mark:
         kind = "older"
     else:
-        return Finding("ok", PAIR, "Redis has all that was written to it")
-    advice = "The next start logs it. `parley docs how-to/back-up-and-restore` explains it."
+        return Finding("ok", PAIR, text("Redis has all that was written to it"))
+    advice = text("The next start logs it. `parley docs how-to/back-up-and-restore` explains it.")
     return Finding("broken", PAIR, f"{STEPS[kind]}.", advice)
 
 
 async def _answered(
     name: str, setting: str, ask: Callable[[], Awaitable[list[Finding]]]
 ) -> list[Finding]:
-    advice = f"Start it, or correct {setting}: host, port, user and password."
+    advice = text(
+        "Start it, or correct {setting}: host, port, user and password.", setting=verbatim(setting)
+    )
     try:
         async with asyncio.timeout(SECONDS):
             return await ask()
     except TimeoutError:
-        return [Finding("broken", name, f"no answer within {SECONDS:.0f} seconds", advice)]
+        return [
+            Finding(
+                "broken",
+                name,
+                text("no answer within {seconds} seconds", seconds=int(SECONDS)),
+                advice,
+            )
+        ]
     except (StoreUnavailable, ConfigurationError) as error:
         return [Finding("broken", name, str(error), advice)]
 
@@ -119,8 +130,17 @@ async def _redis(settings: Settings) -> list[Finding]:
 def of_processes(everywhere: Installation) -> list[Finding]:
     """The workers and the accounts, each with the process that serves it."""
     if not everywhere.running:
-        detail = "none runs"
-        return [Finding("note", "processes", detail, f"`{START_ADAPTER}` and `{START_WORKER}`")]
+        detail = text("none runs")
+        return [
+            Finding(
+                "note",
+                "processes",
+                detail,
+                START_BOTH.of(
+                    adapter=verbatim(f"`{START_ADAPTER}`"), worker=verbatim(f"`{START_WORKER}`")
+                ),
+            )
+        ]
     return [_of_part(part, everywhere) for part in everywhere.parts]
 
 
@@ -129,9 +149,13 @@ def _of_part(part: InstallationPart, everywhere: Installation) -> Finding:
     if part.state == MISSING:
         return Finding("broken", name, part.problem, f"{part.step}.")
     if not part.is_well:
-        advice = "See the log of the process that serves it."
+        advice = text("See the log of the process that serves it.")
         return Finding("broken", name, f"{part.state} {part.problem}".rstrip(), advice)
-    return Finding("ok", name, part.state if part.account else f"{everywhere.workers} running")
+    return Finding(
+        "ok",
+        name,
+        part.state if part.account else text("{number} running", number=everywhere.workers),
+    )
 
 
 def of_redis(info: Mapping[str, Any], append: Mapping[str, str]) -> list[Finding]:
@@ -145,13 +169,16 @@ def of_redis(info: Mapping[str, Any], append: Mapping[str, str]) -> list[Finding
         else Finding(
             "broken",
             "Redis: eviction",
-            f"maxmemory-policy is {policy}: under pressure it deletes waiting work",
-            "Set maxmemory-policy noeviction.",
+            text(
+                "maxmemory-policy is {policy}: under pressure it deletes waiting work",
+                policy=verbatim(policy),
+            ),
+            text("Set maxmemory-policy noeviction."),
         )
     )
     status: Status = "ok" if is_new else "broken"
     return [
-        Finding(status, "Redis: version", version, "Use 6.2 or newer, or any Valkey."),
+        Finding(status, "Redis: version", version, text("Use 6.2 or newer, or any Valkey.")),
         _persistence(bool(info.get("aof_enabled", 0)), append.get("appendfsync", "")),
         eviction,
     ]
@@ -159,19 +186,31 @@ def of_redis(info: Mapping[str, Any], append: Mapping[str, str]) -> list[Finding
 
 def _persistence(is_on: bool, fsync: str) -> Finding:
     name = "Redis: persistence"
-    advice = "Set appendonly yes, and appendfsync everysec or always."
+    advice = text("Set appendonly yes, and appendfsync everysec or always.")
     if not is_on:
-        return Finding("broken", name, "appendonly is off: a restart deletes waiting work", advice)
+        return Finding(
+            "broken", name, text("appendonly is off: a restart deletes waiting work"), advice
+        )
     costs = {
-        "always": "a power failure loses no accepted message",
-        "everysec": "a power failure loses the last second, at most two",
+        "always": text("a power failure loses no accepted message"),
+        "everysec": text("a power failure loses the last second, at most two"),
     }
     if fsync == "no":
-        detail = "appendfsync no: a power failure loses half a minute or more"
+        detail = text("appendfsync no: a power failure loses half a minute or more")
         return Finding("note", name, detail, advice)
     if fsync not in costs:
-        return Finding("ok", name, "appendonly is on; this server does not report appendfsync")
-    return Finding("ok", name, f"appendonly, appendfsync {fsync}: {costs[fsync]}")
+        return Finding(
+            "ok", name, text("appendonly is on; this server does not report appendfsync")
+        )
+    return Finding(
+        "ok",
+        name,
+        text(
+            "{setting}: {cost}",
+            setting=verbatim(f"appendonly, appendfsync {fsync}"),
+            cost=costs[fsync],
+        ),
+    )
 
 
 async def _postgres(settings: Settings) -> list[Finding]:
@@ -210,7 +249,7 @@ def of_postgres(
     that each of them may open for its work."""
     version: Status = "ok" if state.version_number >= MINIMUM_POSTGRES else "broken"
     return [
-        Finding(version, "PostgreSQL: version", state.version, "Use 14 or newer."),
+        Finding(version, "PostgreSQL: version", state.version, text("Use 14 or newer.")),
         _tables(state),
         of_connections(state, processes, connections),
         _commits(state.synchronous_commit, is_on=state.fsync),
@@ -222,16 +261,23 @@ def of_connections(state: "PostgresStatus", processes: int, connections: int) ->
     """The finding about the connections of all processes at once."""
     each = connections + EXTRA_CONNECTIONS
     wanted = processes * each
-    many = f"{processes:,} process{'es' * (processes != 1)}"
-    detail = (
-        f"{many} may open {wanted:,} ({each:,} each), of {state.connections:,} that the server"
-        f" allows; {state.used_connections:,} are open now"
+    detail = counted(
+        "{count} process may open {wanted} ({each} each), of {allowed} that the server allows; "
+        "{used} are open now",
+        "{count} processes may open {wanted} ({each} each), of {allowed} that the server allows; "
+        "{used} are open now",
+        count=processes,
+        wanted=wanted,
+        each=each,
+        allowed=state.connections,
+        used=state.used_connections,
     )
     if wanted + SPARE_CONNECTIONS <= state.connections:
         return Finding("ok", "PostgreSQL: connections", detail)
-    advice = (
-        f"Set max_connections to at least {wanted + SPARE_CONNECTIONS + RESERVED:,}, lower"
-        " database.connections, or run fewer processes."
+    advice = text(
+        "Set max_connections to at least {number}, lower database.connections, or run fewer "
+        "processes.",
+        number=wanted + SPARE_CONNECTIONS + RESERVED,
     )
     return Finding("note", "PostgreSQL: connections", detail, advice)
 
@@ -239,36 +285,47 @@ def of_connections(state: "PostgresStatus", processes: int, connections: int) ->
 def _tables(state: "PostgresStatus") -> Finding:
     name = "PostgreSQL: tables"
     if not state.writable:
-        advice = (
+        advice = text(
             "Set database.url to the primary server, or switch default_transaction_read_only off."
         )
-        return Finding("broken", name, "it is read-only", advice)
+        return Finding("broken", name, text("it is read-only"), advice)
     if state.missing and not state.may_create:
-        advice = "GRANT CREATE ON SCHEMA public TO the user of database.url."
+        advice = text("GRANT CREATE ON SCHEMA public TO the user of database.url.")
         return Finding(
-            "broken", name, "some are missing, and this user may not create them", advice
+            "broken", name, text("some are missing, and this user may not create them"), advice
         )
-    return Finding("ok", name, "created at the next start" if state.missing else "up to date")
+    return Finding(
+        "ok", name, text("created at the next start") if state.missing else text("up to date")
+    )
 
 
 def _vectors(*, is_there: bool) -> Finding:
     name = "PostgreSQL: vectors"
     if is_there:
-        return Finding("ok", name, "pgvector can be used")
-    detail = "without pgvector memories are found by their words only"
-    advice = "Install pgvector, run CREATE EXTENSION vector as a superuser, and restart."
+        return Finding("ok", name, text("pgvector can be used"))
+    detail = text("without pgvector memories are found by their words only")
+    advice = text("Install pgvector, run CREATE EXTENSION vector as a superuser, and restart.")
     return Finding("note", name, detail, advice)
 
 
 def _commits(synchronous: str, *, is_on: bool) -> Finding:
     name = "PostgreSQL: fsync"
     if not is_on:
-        detail = "fsync is off: a power failure can destroy the database"
-        return Finding("broken", name, detail, "Set fsync on.")
+        detail = text("fsync is off: a power failure can destroy the database")
+        return Finding("broken", name, detail, text("Set fsync on."))
     if synchronous == "off":
-        detail = "synchronous_commit is off: a power failure loses the last second of conversations"
-        return Finding("note", name, detail, "Set synchronous_commit on where that matters.")
-    return Finding("ok", name, f"synchronous_commit {synchronous}: a power failure loses nothing")
+        detail = text(
+            "synchronous_commit is off: a power failure loses the last second of conversations"
+        )
+        return Finding("note", name, detail, text("Set synchronous_commit on where that matters."))
+    return Finding(
+        "ok",
+        name,
+        text(
+            "{setting}: a power failure loses nothing",
+            setting=verbatim(f"synchronous_commit {synchronous}"),
+        ),
+    )
 
 
 def _texts(answer: Any) -> dict[str, str]:

@@ -15,6 +15,7 @@ from msgspec import Struct
 from gateway.immutable import replace
 from gateway.ports import ModelFailure, ModelFinding
 from gateway.ports.processes import AccountReport, ProcessReport, SeenProcess
+from gateway.text import text
 
 MISSING_AFTER: Final = 15.0
 """Seconds without a running process after which a part is missing; also the time that processes get
@@ -26,7 +27,7 @@ WORKERS: Final = "workers"
 """The part that answers messages."""
 STORES: Final = ("storage", "database")
 """The parts that are stores."""
-STORE_STEP: Final = "Make it available again; Parley then continues by itself"
+STORE_STEP: Final = text("Make it available again; Parley then continues by itself")
 """The next step for a store that is unavailable."""
 START_WORKER: Final = "parley run --role worker"
 START_ADAPTER: Final = "parley run --role adapter"

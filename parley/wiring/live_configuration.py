@@ -16,6 +16,7 @@ from gateway.errors import UsageError
 from gateway.platforms import discover
 from gateway.ports.clock import Clock, SystemClock
 from gateway.stores.config_versions import ConfigVersion, ConfigVersions
+from gateway.text import NO_TEXT, Text, counted, verbatim
 from gateway.turn.services import CurrentPolicies
 from parley.config import Settings, SettingsError
 from parley.config.load import Origins
@@ -73,6 +74,11 @@ class LiveConfiguration:
 
     @property
     def problem(self) -> str:
+        """A sentence about ignored overrides in English, empty for none."""
+        return str(self.said)
+
+    @property
+    def said(self) -> Text:
         """A sentence about ignored overrides, empty for none."""
         return ignored_text(self.state)
 
@@ -193,13 +199,23 @@ async def stored_configuration(settings: Settings, storage: Storage) -> LiveConf
     return live
 
 
-def ignored_text(state: Overlaid) -> str:
+def ignored_text(state: Overlaid) -> Text:
     """Return a sentence about ignored overrides, empty for none."""
     if not state.ignored:
-        return ""
-    count, named = len(state.ignored), ", ".join(one.path for one in state.ignored[:5])
-    many = "1 override is" if count == 1 else f"{count} overrides are"
-    return f"{many} ignored, because the values cannot be used: {named or 'all'}"
+        return NO_TEXT
+    named = ", ".join(one.path for one in state.ignored[:5] if one.path)
+    if not named:
+        return counted(
+            "{count} override is ignored, because the value cannot be used",
+            "{count} overrides are ignored, because the values cannot be used",
+            count=len(state.ignored),
+        )
+    return counted(
+        "{count} override is ignored, because the value cannot be used: {keys}",
+        "{count} overrides are ignored, because the values cannot be used: {keys}",
+        count=len(state.ignored),
+        keys=verbatim(named),
+    )
 
 
 def _stored(version: ConfigVersion | None) -> tuple[Override, ...]:

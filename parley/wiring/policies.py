@@ -16,11 +16,18 @@ from gateway.policy.persona import Assistant, ChannelPersona
 from gateway.policy.question_age import AgeLimits
 from gateway.ports import SendPace
 from gateway.ports.prompt_blocks import ANSWER_RANKS, CHAT_RANKS
+from gateway.text import text, verbatim
 from gateway.turn.external_mcp_server import McpServer
 from gateway.turn.model_turn import TurnLimits
 from gateway.turn.services import Policies
 from parley.config import Problem, Settings, sections
 
+# Translators: it stands alone at a field, or after the name of a key and a colon.
+NO_PRICE: Final = text("has no price for {model}, which is not called while a budget is set.")
+ADD_PRICE: Final = text(
+    "Add its price in dollars per million tokens (for one of your own {model}: {example}), or "
+    "remove the budgets."
+)
 INPUT_OF_SUMMARY: Final = 4
 """Tokens that a summary reads for each one that it writes, about."""
 
@@ -158,9 +165,8 @@ def unpriced_models(settings: Settings) -> list[Problem]:
     return [
         Problem(
             "budgets.prices",
-            f"has no price for {model}, which is not called while a budget is set.",
-            f"Add its price in dollars per million tokens (for one of your own {model}: "
-            "{input: 0, output: 0}), or remove the budgets.",
+            NO_PRICE.of(model=verbatim(model)),
+            ADD_PRICE.of(model=verbatim(model), example=verbatim("{input: 0, output: 0}")),
         )
         for model in sorted(models)
         if price_of(model, policies.prices) is None

@@ -298,3 +298,50 @@ def test_every_sentence_that_a_script_says_is_in_the_catalogues() -> None:
     said = {one for path in scripted for one in scripts.sentences_of(path.read_text("utf-8"))}
     assert len(said) > 50
     assert {one.msgid for one in said if (one.msgid, one.plural or "") not in known} == set()
+
+
+FINDINGS: Final = ("parley/doctor/", "parley/config/consistency.py", "parley/config/overrides.py")
+"""Modules whose findings and problems people read on pages."""
+ENGLISH_FINDINGS: Final = (
+    "parley/doctor/startup.py",  # why the program would not start: for its log
+    "parley/doctor/platforms.py",  # the words of adapters
+)
+
+
+def english_findings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Return the English words of findings and problems, with their lines."""
+    values = assigned(tree)
+    for call in calls(tree, frozenset({"Finding", "Problem"})):
+        first = 2 if named(call.func) == "Finding" else 1
+        for words in (
+            words for one in call.args[first : first + 2] for words in literals(one, values)
+        ):
+            if " " in words.strip() and words_in(words):
+                yield call.lineno, words
+
+
+def test_findings_and_problems_have_sentences_of_the_catalogues() -> None:
+    paths = [path for part in FINDINGS for path in sorted(ROOT.glob(f"{part}*"))]
+    paths = [path for path in paths if path.suffix == ".py"]
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {words!r}"
+        for path in paths
+        if not excused(str(path.relative_to(ROOT)), ENGLISH_FINDINGS)
+        for line, words in english_findings(ast.parse(path.read_text("utf-8"), str(path)))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("Finding('ok', 'database', 'It can be written')", True),
+        ("Finding('ok', 'database', f'{path} can be written')", True),
+        ("Problem('a.b', 'names no server')", True),
+        ("Problem('a.b', SAID, 'Name a server')", True),
+        ("SAID = text('names no server')\nProblem('a.b', SAID)", False),
+        ("Finding('ok', 'Python', version, text('Install it'))", False),
+    ],
+)
+def test_the_search_finds_findings(source: str, found: bool) -> None:
+    assert bool(list(english_findings(ast.parse(source)))) == found

@@ -192,7 +192,7 @@ def _of_parts(live: LiveState, everywhere: Installation | None) -> Iterator[str]
     for part, state in live.parts:
         if state != READY:
             problem = explained.pop(part, "").rstrip(".")
-            said = (f"{part} is {state}", problem, STORE_STEP if part in STORES else "")
+            said = (f"{part} is {state}", problem, STORE_STEP.english if part in STORES else "")
             yield " ".join(f"{sentence}." for sentence in said if sentence)
     for part, problem in explained.items():
         if part.startswith("model"):

@@ -28,7 +28,7 @@ from parley.config import Settings
 from parley.config.sections import sqlite_file
 from parley.console.jobs import Report
 from parley.console.route import AnyRoute, ConsoleRoute, Done
-from parley.console.said import Said
+from parley.console.said import Said, SaidOrStr
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.audit import JobState, state_of
@@ -73,8 +73,8 @@ class FindingOut(Output):
 
     status: Literal["ok", "note", "broken"]
     name: str
-    detail: str
-    advice: str
+    detail: SaidOrStr
+    advice: SaidOrStr
 
 
 class ChecksOut(Output):
@@ -206,19 +206,19 @@ def readiness_of(services: ConsoleServices) -> Callable[[], Sequence[Finding]]:
 
     def found() -> Sequence[Finding]:
         state = services.health.readiness()
-        advice = "See the log of the program."
+        advice = text("See the log of the program.")
         unready = [
             Finding("broken", f"running: {part}", at, advice)
             for part, at in state.parts.items()
             if at != "ready" and part not in state.problems
         ]
         problems = [
-            machine.of_program("note" if state.ready else "broken", part, text, advice)
-            for part, text in state.problems.items()
+            machine.of_program("note" if state.ready else "broken", part, said, advice)
+            for part, said in state.problems.items()
             if part != "overrides" and part not in state.installation
         ]
         problems += machine.ignored_overrides(services.configuration.state.ignored)
-        return [*unready, *problems] or [Finding("ok", "running", "the program is ready")]
+        return [*unready, *problems] or [Finding("ok", "running", text("the program is ready"))]
 
     return found
 
@@ -262,8 +262,8 @@ def _checks(services: ConsoleServices) -> ChecksOut:
         FindingOut(
             status=one.status,
             name=one.name,
-            detail=one.detail,
-            advice="" if one.status == "ok" else one.advice,
+            detail=one.said,
+            advice="" if one.status == "ok" else one.step,
         )
         for one in job.result or ()
     )

@@ -16,7 +16,8 @@ from gateway.ports.queues import Backlog
 from gateway.ports.rights import to_read
 from gateway.ports.usage import UsageFilter, UsageSum
 from gateway.stores.usage import first_day
-from gateway.text import counted, text
+from gateway.text import Text, counted, text, verbatim
+from parley.console import words
 from parley.console.limits_in_use import BudgetUseOut, budgets_in_use
 from parley.console.names import names_of, room_key
 from parley.console.route import AnyRoute, ConsoleRoute
@@ -35,6 +36,8 @@ SLOW: Final = timedelta(minutes=5)
 READY: Final = "ready"
 PROBLEM: Final = "problem"
 NOTE: Final = "note"
+IS: Final = text("{name} is {state}.")
+BECAUSE: Final = text("{name} is {state}: {problem}.")
 CHECK: Final = text("Check the model, the platforms and the stores")
 Read = TypeVar("Read")
 ACTIVE: Final = 5
@@ -89,7 +92,7 @@ class PartCondition(Output):
     state: str
     well: bool
     problem: str
-    step: str = ""
+    step: SaidOrStr = ""
 
 
 class Queue(Output):
@@ -423,11 +426,14 @@ def _of_part(one: PartCondition) -> Need:
     return _need("part", one.name, one.state, one.problem, one.step)
 
 
-def _need(kind: str, name: str, state: str, problem: str, step: str) -> Need:
+def _need(kind: str, name: str, state: str, problem: str, step: Text | str) -> Need:
     """Return what a part needs: its next step, or else the checks."""
-    said = f"{name} is {state}" + (f": {problem}" if problem else ".")
+    named = {"name": verbatim(name), "state": words.said(state)}
+    said: Text = IS.of(**named)
+    if problem:
+        said = BECAUSE.of(problem=verbatim(problem.removesuffix(".")), **named)
     if state in (PROBLEM, MISSING):
-        said = f"{problem[0].upper()}{problem[1:].removesuffix('.')}."
+        said = verbatim(f"{problem[0].upper()}{problem[1:].removesuffix('.')}.")
     if step:
         return Need(kind=kind, text=said, step=step, urgent=True)
     return Need(kind=kind, text=said, step=CHECK, path="/health", urgent=True)
@@ -466,9 +472,9 @@ def _of_queue(queue: Queue, now: datetime) -> Iterator[Need]:
 
 
 def _of_overrides(services: ConsoleServices) -> Iterator[Need]:
-    if problem := services.configuration.problem:
+    if problem := services.configuration.said:
         step = text("Correct the configuration")
-        yield Need(kind="configuration", text=f"{problem}.", step=step, path="/configuration")
+        yield Need(kind="configuration", text=problem, step=step, path="/configuration")
 
 
 def _of_identities(conflict: str) -> Need:

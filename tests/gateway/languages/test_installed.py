@@ -57,8 +57,8 @@ def test_an_operator_words_a_sentence_anew() -> None:
 @for_each(
     "policy, problem",
     [
-        ({"default": "xx"}, "no language 'xx'"),
-        ({"places": {"slack:T1": "da"}}, "no language 'da'"),
+        ({"default": "xx"}, 'no language "xx"'),
+        ({"places": {"slack:T1": "da"}}, 'no language "da"'),
         ({"sentences": {"de": {"No such sentence.": "Nein."}}}, "no sentence"),
         ({"sentences": {"de": {"{count} day": "Tag"}}}, "1 forms instead of 2"),
         ({"sentences": {"de": {"{count} day": ("{n} Tag", "{n} Tage")}}}, "unknown hole {n}"),

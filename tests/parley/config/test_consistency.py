@@ -26,7 +26,7 @@ def test_the_smallest_window_applies_also_to_the_personas_of_channels() -> None:
     fallback = {"provider": "openai", "name": "m", "api_key": "k", "window": 4_096}
     channels = {"telegram:-1": {"persona": LONG}}
     text = (
-        r"channels\.telegram:-1\.persona.* a window of 4096 .* raise model\.fallbacks\[0\]\.window"
+        r"channels\.telegram:-1\.persona.* a window of 4,096 .* raise model\.fallbacks\[0\]\.window"
     )
     with pytest.raises(ConfigurationError, match=text):
         from_mapping(

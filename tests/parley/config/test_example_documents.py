@@ -8,17 +8,22 @@ from pathlib import Path
 import pytest
 
 from gateway.policy.rate_limits import RateLimits
+from gateway.text import ENGLISH, Sentence
 from parley.config import load
+from parley.config.listing import listed
 from parley.config.problems import Path as KeyPath
 from parley.config.reference_page import (
     documented,
+    explained,
     groups,
     own_platforms,
     texts_in,
     with_reference,
 )
 from parley.config.yaml_file import Value, parse_yaml
+from parley.console.sentences import html_of
 from tests.parley.config.kit import PLATFORMS
+from translation.extraction import sentences
 
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "config" / "parley.example.yaml"
@@ -126,3 +131,20 @@ def test_every_example_of_the_documentation_loads(tmp_path: Path, block: str) ->
     path.write_text(block, encoding="utf-8")
     env = dict.fromkeys(re.findall(r"\$\{([A-Z_]+)\}", block), "x" * 20)
     assert load(path, env, own_platforms()) != load(None, {}, own_platforms())
+
+
+def test_every_meaning_that_people_see_is_a_sentence_of_the_catalogues() -> None:
+    found = {one.msgid for one in sentences()}
+    settings = load(None, {}, PLATFORMS)
+    shown = [one.meaning for one in listed(settings, {}, ()) if one.meaning]
+    assert len(shown) > 100
+    assert [one.english for one in shown if not isinstance(one, Sentence)] == []
+    assert [
+        one.msgid for one in shown if isinstance(one, Sentence) and one.msgid not in found
+    ] == []
+
+
+def test_braces_in_a_meaning_stay() -> None:
+    said = explained("Write `issues/{number}`.")
+    assert said.english == "Write `issues/{number}`."
+    assert html_of(ENGLISH, said) == "Write <code>issues/{number}</code>."

@@ -160,7 +160,7 @@ def test_where_overrides_do_not_fit_together_the_later_one_is_left_out(
         "limits.user_per_minute",
     }
     (problem,) = [one for one in result.ignored if one.path.startswith("limits")]
-    assert str(problem) == f"limits.channel_per_minute = 3: limits do not fit. {REMOVE}"
+    assert str(problem) == f"limits.channel_per_minute = 3: limits do not fit. {REMOVE.english}"
 
 
 def test_the_search_for_wrong_overrides_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,7 +194,7 @@ def test_a_problem_names_the_entry_its_value_the_reason_and_the_next_step() -> N
     assert shown["access.owners"].startswith('access.owners = ["web:oona", true]: [1] should be a')
     assert "model should be a text" in shown["assistant.channels.web:1"]
     assert not [text for text in shown.values() if key in text or "hidden" in text]
-    assert all(text.endswith(REMOVE) for text in shown.values())
+    assert all(text.endswith(REMOVE.english) for text in shown.values())
 
 
 @given(JSON)

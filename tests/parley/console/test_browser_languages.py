@@ -32,6 +32,8 @@ OWN = (
     " time, #kinds ~ table th, th > span[title]"
 )
 """Words of people, names and ids."""
+NESTED = ("access", "all")
+"""Pages of the configuration with a sentence in another one, whose marks say nothing."""
 BEYOND = """[...document.querySelectorAll("main *")].filter((one) => {
   const { left, right } = one.getBoundingClientRect();
   return left < 0 || right > innerWidth;
@@ -59,7 +61,7 @@ def pages(team: Team) -> list[tuple[str, str]]:
     read = ("/conversations", "/conversations?q=search", turn, f"{turn}/message")
     more = (f"{turn}/rendering", "/access/question", f"/person?person=web:main:{ANNA}")
     spent = ("/usage", "/usage?by=channel")
-    forms = (f"/configuration?page={page}" for page in PAGES)
+    forms = (f"/configuration?page={page}" for page in PAGES if page not in NESTED)
     return [*memory, *((OWNER, path) for path in (*led, *read, *more, *spent, *forms))]
 
 

@@ -13,6 +13,7 @@ import pytest_asyncio
 from babel.messages.catalog import Catalog
 from playwright.async_api import Page, expect
 
+from parley.console.views.configuration.forms import PAGES
 from tests.parley.console.kit import OWNER, Console, console_in, console_settings
 from tests.parley.demo.browser import IN_CHROMIUM, Window, check_views, speak, window
 from tests.support.for_each import for_each
@@ -21,13 +22,17 @@ from translation.extraction import template
 
 pytestmark = IN_CHROMIUM
 DIRECTIONS: Final = {"de": "ltr", "ar": "rtl"}
-CONVERTED: Final = ("/access", "/access/question", "/account", "/audit", "/configuration", "/usage")
+CONVERTED: Final = (
+    *("/access", "/access/question", "/account", "/audit", "/usage"),
+    *(f"/configuration?page={page}" for page in PAGES),
+    "/configuration?show=all",
+)
 """Pages whose sentences are all in the catalogues."""
 _KEPT: Final = re.compile(r"(\{[a-z_]+\}|`[^`]*`|\*\*)")
 _OTHER: Final = str.maketrans("aeiounc", "àéïöüñç")
 HEARD: Final = (
     "h1, h2, thead th, label, button, summary, nav.menu a, a.button, .note, legend,"
-    " option:not([lang])"
+    " option:not([lang], [translate])"
 )
 UNSAID: Final = f"""() => [...document.querySelectorAll("{HEARD}")]
   .filter((one) => !one.closest("[hidden], dialog, .choices"))

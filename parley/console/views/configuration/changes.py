@@ -224,19 +224,19 @@ async def _refused(
     problems: Sequence[Problem],
 ) -> RefusedWithResult:
     """Return the refusal of a page, with each problem at its field."""
-    keys, at_field, others = sorted(texts, key=len, reverse=True), dict[str, str](), list[Text]()
+    keys, at_field, others = sorted(texts, key=len, reverse=True), dict[str, Text](), list[Text]()
     for one in problems[:MAX_FIELDS]:
         key = next((key for key in keys if one.path == key or one.path.startswith(key)), "")
         if key:
-            at_field[key] = f"{one.text} {one.advice}".strip()
+            at_field[key] = one.at_place
         else:
-            others.append(verbatim(str(one)))
+            others.append(one.whole)
     problem = joined((NOT_SAVED, *others), " ")
     result = await shown(
         viewer, services, page=page, problem=problem, typed=texts, problems=at_field
     )
     where = f"body.{next(iter(at_field), 'keys')}"
-    message = " ".join(map(str, problems[:5]))
+    message = joined((one.whole for one in problems[:5]), " ")
     return RefusedWithResult("refused", message, where, result=result)
 
 
@@ -374,7 +374,7 @@ async def _changed(
     try:
         new = await live.changed(changes, removed)
     except SettingsError as error:
-        problem = verbatim(" ".join(map(str, error.problems[:5])))
+        problem = joined((one.whole for one in error.problems[:5]), " ")
         result = await shown(viewer, services, problem=problem, refused=key, text=text, page=page)
         raise RefusedWithResult("refused", problem, result=result) from None
     await checked(viewer, services, await live.with_overrides(new), key, text, page=page)

@@ -7,7 +7,7 @@ from msgspec import Struct
 from pydantic import Field
 
 from gateway.ports.action import Output
-from gateway.text import Text, text
+from gateway.text import NO_TEXT, Text, text
 from parley.config.listing import UNSET, ListedValue
 from parley.console.said import Said, SaidOrStr
 
@@ -124,12 +124,12 @@ class FormFieldOut(Output):
     key: str
     label: Said
     text: str
-    meaning: str
-    rule: str
+    meaning: Said
+    rule: Said
     overridden: bool
     input: Control
     words: Mapping[str, SaidOrStr]
-    problem: str = ""
+    problem: Said = NO_TEXT
 
 
 class FormGroupOut(Output):

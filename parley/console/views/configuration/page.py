@@ -17,10 +17,10 @@ from gateway.text import (
     text,
 )
 from gateway.turn.admission import known_ids
-from parley.config.listing import UNSET, ListedValue, Source, as_yaml, listed
+from parley.config.listing import ListedValue, Source, as_yaml, listed
 from parley.config.overrides import CHANGEABLE, ENTRIES, Override, is_changeable
 from parley.config.problems import Path as KeyPath
-from parley.config.problems import Problem, dotted
+from parley.config.problems import Problem, as_text, dotted
 from parley.config.schema import allowed_words, at, item_of, shapes
 from parley.config.settings import Settings
 from parley.config.yaml_file import Value
@@ -55,6 +55,7 @@ OWN_ACCESS: Final = text(
     "Nothing was changed: you would not be an owner with access any more. Another owner can do "
     "this, or make another account of yours an owner first."
 )
+NOT_SET: Final = text("not set")
 PATH: Final = "/configuration"
 TEMPLATE: Final = "configuration/page.html"
 MOST: Final = 2_000
@@ -129,8 +130,8 @@ class ValueOut(Output):
     text: str
     source: Source
     place: str
-    rule: str
-    meaning: str
+    rule: Said
+    meaning: Said
     input: Control | Literal[""]
     words: tuple[str, ...]
 
@@ -161,8 +162,8 @@ class IgnoredOut(Output):
     section: str
     name: str
     value: str
-    problem: str
-    advice: str
+    problem: Said
+    advice: Said
 
 
 class ToolServerOut(Output):
@@ -244,7 +245,7 @@ async def shown(
     text: str = "",
     page: Page = "all",
     typed: Mapping[str, str] | None = None,
-    problems: Mapping[str, str] | None = None,
+    problems: Mapping[str, Text] | None = None,
     tested: Sequence[FindingOut] = (),
 ) -> ConfigurationOut:
     """Return the configuration, or the part of it that a query names. `typed` are texts of a form
@@ -287,7 +288,7 @@ def _fields(
     values: Sequence[ListedValue],
     model: type[Settings],
     typed: Mapping[str, str],
-    problems: Mapping[str, str],
+    problems: Mapping[str, Text],
 ) -> dict[str, FormFieldOut]:
     labels = labels_of(page)
     return {
@@ -301,7 +302,7 @@ def _fields(
             input=_input(at(model, one.path), one.key),
             words={word: WORDS.get(word, word) for word in _words(at(model, one.path))}
             or {word: WORDS[word] for word in ("true", "false")},
-            problem=problems.get(one.key, ""),
+            problem=problems.get(one.key, NO_TEXT),
         )
         for one in values
         if one.key in labels
@@ -341,8 +342,8 @@ def _ignored(one: Problem, overrides: Sequence[Override]) -> IgnoredOut:
         section=dotted(section),
         name=name,
         value=one.value,
-        problem=one.text,
-        advice=one.advice,
+        problem=as_text(one.said),
+        advice=as_text(one.step),
     )
 
 
@@ -453,17 +454,16 @@ def _entry(
     )
 
 
-def as_text(override: Override) -> str:
-    """Return the value of an override for people, without secrets."""
-    return without_secrets(_words_of_override(override))
+def shown_value(override: Override, most: int) -> Text | str:
+    """Return at most `most` characters of the value of an override for people, without secrets."""
+    if override.value is None or override.value == []:
+        return NOT_SET
+    return without_secrets(_words_of_override(override.value))[:most]
 
 
-def _words_of_override(override: Override) -> str:
-    value = override.value
-    if value is None:
-        return UNSET
+def _words_of_override(value: Value) -> str:
     if isinstance(value, list):
-        return "\n".join(map(str, value)) or UNSET
+        return "\n".join(map(str, value))
     if isinstance(value, dict):
         given = {name: one for name, one in value.items() if one is not None}
         return "\n".join(f"{name}: {_words_of(one)}" for name, one in given.items())

@@ -12,10 +12,7 @@ from gateway.errors import BadInput, NotFound
 from gateway.people import Role
 from gateway.ports.action import Input, Nothing
 from gateway.ports.rights import in_person
-from gateway.text import (
-    text,
-    verbatim,
-)
+from gateway.text import joined, text, verbatim
 from gateway.turn.external_mcp_server import probe
 from parley.config import SettingsError
 from parley.config.sections import ModelChoiceSection
@@ -152,8 +149,8 @@ async def restart(viewer: Viewer, services: ConsoleServices, _params: Nothing) -
     try:
         await services.restart.check()
     except SettingsError as error:
-        problems = " ".join(map(str, error.problems[:5]))
-        raise BadInput(NOT_VALID.of(problems=verbatim(problems))) from None
+        problems = joined((one.whole for one in error.problems[:5]), " ")
+        raise BadInput(NOT_VALID.of(problems=problems)) from None
     await services.audit.console("restarted", viewer.tenant, viewer.person)
     services.restart.request()
     return Done()
@@ -168,7 +165,7 @@ async def _check_test(viewer: Viewer, services: ConsoleServices) -> None:
 
 
 def _out(one: Finding) -> FindingOut:
-    return FindingOut(status=one.status, name=one.name, detail=one.detail, advice=one.advice)
+    return FindingOut(status=one.status, name=one.name, detail=one.said, advice=one.step)
 
 
 ROUTES: Final[tuple[AnyRoute, ...]] = (

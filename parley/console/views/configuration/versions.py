@@ -25,8 +25,8 @@ from parley.console.views.configuration.page import (
     PATH,
     TEMPLATE,
     ConfigurationOut,
-    as_text,
     check_governs,
+    shown_value,
 )
 
 PAGE: Final = 20
@@ -151,7 +151,7 @@ def _texts(version: ConfigVersion) -> Mapping[str, Text | str]:
         overrides = overrides_in(parsed(version.overrides))
     except SettingsError:
         return {}
-    return {one.key: as_text(one)[:MAX_SHOWN] for one in overrides}
+    return {one.key: shown_value(one, MAX_SHOWN) for one in overrides}
 
 
 ROUTES: Final[tuple[AnyRoute, ...]] = (

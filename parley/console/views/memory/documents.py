@@ -31,12 +31,13 @@ from memory.documents.service import (
 )
 from memory.model.record import MAX_DOCUMENT
 from memory.model.scope import NO_PROJECT
-from memory.ports.documents import LABELS, Version
+from memory.ports.documents import Version
 from memory.service.handle import MemoryHandle, Writable
 from parley.console.route import READERS, AnyRoute, ConsoleRoute, RefusedWithResult
 from parley.console.said import Said
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
+from parley.console.words import DOCUMENTS
 from parley.http.api.errors import CallRefused
 
 PATH: Final = "/memory"
@@ -104,7 +105,7 @@ class EditableDocumentOut(Output):
     not proposed to the operators."""
 
     document: Writable
-    label: str
+    label: Said
     version: int
     lines: tuple[DocumentLineOut, ...] = Field(max_length=MAX_LINES)
     characters: int
@@ -141,7 +142,7 @@ class ConflictOut(Output):
     it is based."""
 
     document: Writable
-    label: str
+    label: Said
     text: str
     newest: int
     changes: tuple[DiffOut, ...] = Field(max_length=MAX_DIFF)
@@ -191,7 +192,7 @@ class ComparedVersionsOut(Output):
     """A page of versions, newest first. `next` is empty at the end."""
 
     document: Writable
-    label: str
+    label: Said
     newest: int
     may_write: bool
     versions: tuple[VersionOut, ...] = Field(max_length=PAGE)
@@ -216,7 +217,7 @@ async def versions(
     page = await asyncio.to_thread(_compared, handle, older[: PAGE + 1])
     return ComparedVersionsOut(
         document=params.document,
-        label=LABELS[params.document],
+        label=DOCUMENTS[params.document],
         newest=kept[0].number if kept else 0,
         may_write=params.document == "soul" or handle.access.operates,
         versions=page[:PAGE],
@@ -262,7 +263,7 @@ async def _changed(
         found = await asyncio.to_thread(difference, base, newest.content if newest else "")
         conflict = ConflictOut(
             document=document,
-            label=LABELS[document],
+            label=DOCUMENTS[document],
             text=text,
             newest=newest.number if newest else 0,
             changes=tuple(DiffOut(sign=one.sign, text=one.text) for one in _visible(found)),
@@ -326,7 +327,7 @@ def _document(
     content = version.content if version else ""
     return EditableDocumentOut(
         document=document,
-        label=LABELS[document],
+        label=DOCUMENTS[document],
         version=version.number if version else 0,
         lines=tuple(DocumentLineOut(number=one.number, text=one.text) for one in lines_of(content)),
         characters=len(content),

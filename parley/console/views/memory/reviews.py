@@ -21,7 +21,6 @@ from memory.commands.memories import kept
 from memory.documents.lines import difference
 from memory.model.outcome import Outcome
 from memory.model.record import MAX_ARGUMENT, MAX_DOCUMENT
-from memory.ports.documents import LABELS
 from memory.recall.selection import without_secrets
 from memory.service.handle import MemoryHandle
 from memory.service.review import MAX_REASON
@@ -45,6 +44,7 @@ from parley.console.views.memory.reach import (
     memory_out,
     projects_of,
 )
+from parley.console.words import DOCUMENTS
 
 QUEUE: Final = f"{PATH}/reviews"
 ONE: Final = f"{QUEUE}/{{id}}"
@@ -99,7 +99,7 @@ class WaitingReviewOut(Output):
     id: str
     entry: ShownMemoryOut
     target: Target
-    label: str
+    label: Said
     reason: Said
     checks: tuple[str, ...] = Field(max_length=20)
     since: datetime
@@ -237,7 +237,7 @@ async def _waiting(
             id=one.id,
             entry=memory_out(viewer, handle, record, text, now),
             target=on.target_of(one) or "memory",
-            label=LABELS.get(one.target, ""),
+            label=DOCUMENTS.get(one.target, NO_TEXT),
             reason=one.reason,
             checks=one.failed[:20],
             since=one.submitted_at,

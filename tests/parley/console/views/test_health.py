@@ -59,7 +59,7 @@ async def test_operators_run_the_checks_and_see_the_next_step(either_console: Co
     assert names["model: offline"]["advice"].startswith("Set ANTHROPIC_API_KEY")
     assert names["Python"]["advice"] == ""
     wrong = "limits.user_per_minute = -1: should be at least 0. It is ignored."
-    assert (names["override"]["detail"], names["override"]["advice"]) == (wrong, REMOVE)
+    assert (names["override"]["detail"], names["override"]["advice"]) == (wrong, REMOVE.english)
     olga = await either_console.visitor(OPERATOR)
     page = await olga.get("/health")
     assert "Set ANTHROPIC_API_KEY" in page.text

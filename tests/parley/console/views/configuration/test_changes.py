@@ -125,7 +125,7 @@ async def test_a_restart_keeps_the_overrides_and_ignores_an_unusable_one(tmp_pat
     async with console_in(console_settings(tmp_path)) as console:
         assert console.app.services.policies.access.blocked_users == {"web:eve"}
         assert console.app.services.policies.tools.rules == {}
-        problem = "1 override is ignored, because the values cannot be used: tools.extra"
+        problem = "1 override is ignored, because the value cannot be used: tools.extra"
         assert console.app.readiness().problems["overrides"] == problem
         assert console.app.readiness().ready
         oona = await console.visitor("oona")

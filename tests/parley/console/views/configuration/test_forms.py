@@ -11,6 +11,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from gateway.immutable import replace
 from parley.app import App
 from parley.config import Problem, Settings, SettingsError
 from parley.config.overrides import CHANGEABLE
@@ -21,6 +22,7 @@ from tests.parley.console.views.configuration.kit import listed
 from tests.parley.http.api.kit import ApiResponse, Program
 from tests.support.for_each import for_each
 from tests.support.program import running_app
+from tests.support.pseudo_language import PseudoLanguages
 
 KEY = "sk-configured-0123456789"
 
@@ -73,6 +75,16 @@ async def test_nothing_of_a_page_with_an_error_is_saved_and_each_error_is_at_its
     assert "limits.user_per_minute" in refused.json["error"]["message"]
     assert "budgets.user_share" in refused.json["error"]["message"]
     assert console.app.configuration.number == 0
+
+
+async def test_the_problem_of_a_field_is_a_sentence_of_the_catalogues(console: Console) -> None:
+    oona, policies = await console.visitor(OWNER), console.app.policies
+    policies.value = replace(policies.value, languages=PseudoLanguages())
+    form = {"page": "limits", "based_on": "0", "keys": "limits.user_per_minute", "values": "-1"}
+    page = await oona.post("/configuration/save", form)
+    assert "⟦should be at least" in page.text
+    change = {"key": "limits.user_per_minute", "value": "-1", "based_on": "0"}
+    assert "⟦should be at least" in (await oona.post("/configuration/change", change)).text
 
 
 async def test_a_page_changes_its_own_keys_only_and_owners_alone_change_it(
