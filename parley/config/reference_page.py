@@ -20,12 +20,14 @@ from pydantic import BaseModel, SecretStr
 from gateway.platforms import Discovery, discover
 from gateway.text import HOLE, NO_TEXT, Sentence, Text, verbatim
 from parley.config.problems import Path as KeyPath
+from parley.config.problems import dotted
 from parley.config.schema import (
     Shape,
     allowed_words,
     item_of,
     mapping_of,
     may_be_none,
+    paths,
     section_of,
     shapes,
 )
@@ -123,10 +125,12 @@ def explained(meaning: str) -> Text:
 def meanings(platforms: Discovery) -> Iterator[tuple[str, str]]:
     """The path and the text of each key whose value is shown to people: all but the sections by
     name, whose values are shown one by one."""
-    for group in groups(platforms):
-        for key in group.keys:
-            if key.meaning and key.kind != "section by name":
-                yield key.path, key.meaning
+    for path, section in paths(settings_model(platforms.manifests)):
+        meaning = documented(section).get(str(path[-1]), "")
+        shape = section.model_fields[str(path[-1])].annotation
+        by_name = mapping_of(shape)
+        if meaning and (by_name is None or section_of(by_name[1]) is None):
+            yield dotted(path), meaning
 
 
 def _groups(section: type[BaseModel], path: KeyPath) -> Iterator[Group]:
