@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import aiohttp
 
-from parley.http.access_layers import COOKIE
+from parley.http.login_links import COOKIE
 from simulators.telegram.simulator import SECRET
 from simulators.whatsapp import WhatsAppSimulator
 from simulators.whatsapp.simulator import APP_SECRET

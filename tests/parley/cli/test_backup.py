@@ -270,7 +270,7 @@ def write(file: Path, sql: str) -> None:
 def has(file: Path, table: str) -> bool:
     named = "SELECT count(*) FROM sqlite_master WHERE name = ?"
     with closing(sqlite3.connect(file)) as connection:
-        return connection.execute(named, (table,)).fetchone() == (1,)
+        return bool(connection.execute(named, (table,)).fetchone() == (1,))
 
 
 class _OneSecond(datetime):
