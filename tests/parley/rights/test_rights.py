@@ -40,7 +40,7 @@ PAGE = Path(__file__).parents[3] / "docs/reference/rights.md"
 ITEM = "0123456789abcdef"
 UNKNOWN = "walk"
 """A parameter that nothing takes: a request that passes the gate fails at it."""
-OWN_ANSWERS = {"POST /console/sign-in": 401, "POST /console/sign-out": 403}
+OWN_ANSWERS = {"POST /console/sign-in": 401, "POST /console/sign-out": 403, "POST /log-in": 401}
 """What is open to everybody and itself refuses a wrong login link, or a form of another session."""
 WEB_COOKIE = "/chat/api/"
 """The page of the chat has a cookie of its own behind the access to the local pages."""
