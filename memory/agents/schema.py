@@ -18,6 +18,7 @@ shared whose text never changes; an update of a share shows another memory.
 from typing import Final
 
 from db.statements import BY_KEY, NUMBERED, either
+from memory.stores.partitions import names_of_share
 
 AGENTS: Final = (
     f"""CREATE TABLE agents (
@@ -152,11 +153,6 @@ INVITATIONS: Final = (
 )
 """A later step. Memberships that nobody agreed to become invitations, without a message."""
 TABLES: Final = (*AGENTS, *HANDOFFS, *EVENTS)
-
-
-def names_of_share(row: str) -> str:
-    """The names of the audiences of a share in SQLite, as a table `name`."""
-    return f"""json_each('["' || replace({row}.audiences, ' ', '","') || '"]') name"""
 
 
 def _terms(row: str) -> str:

@@ -95,3 +95,8 @@ def name_of(tenant: str, what: str, who: str) -> str:
     """Return the name of 18 letters for something of a tenant."""
     text = f"{tenant}\x1f{what}\x1f{who}".encode("utf-8", "surrogatepass")
     return f"x{blake2b(text, digest_size=8).hexdigest()}x"
+
+
+def names_of_share(row: str) -> str:
+    """The names of the audiences of a share in SQLite, as a table `name`."""
+    return f"""json_each('["' || replace({row}.audiences, ' ', '","') || '"]') name"""

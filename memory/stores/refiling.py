@@ -11,8 +11,7 @@ from db import Database, Statement, either
 from db.statements import FOR_UPDATE
 from db.transaction import Work, execute, fetch
 from db.values import texts_of
-from memory.agents.schema import names_of_share
-from memory.stores.partitions import PARTITIONED, ROOM_BEGINS
+from memory.stores.partitions import PARTITIONED, ROOM_BEGINS, names_of_share
 from memory.stores.rows import LEXEMES, words_of
 
 AT_ONCE: Final = 100
