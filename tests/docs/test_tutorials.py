@@ -116,7 +116,7 @@ async def test_the_tutorial_leads_to_an_answer_and_a_memory(platform: str, tmp_p
             code = await asyncio.to_thread(follow, terminal, page, secrets)
             ada = simulator.person("Ada")
             room = simulator.direct(ada)
-            assert "you are the owner of Ada now" in await say(simulator, ada, room, code)
+            assert "You are now the owner of Ada" in await say(simulator, ada, room, code)
             await asyncio.to_thread(terminal.until, "starts it again.")
             for written, answer in ROW.findall(page.read_text("utf-8")):
                 answered = await say(simulator, ada, room, written)

@@ -37,7 +37,7 @@ async def test_the_tutorial_leads_to_an_answer_and_a_memory(tmp_path: Path) -> N
         async with window(url) as opened:
             await opened.page.goto(f"{url}/chat/")
             await expect(opened.page.locator("#state")).to_have_text("Connected")
-            assert "you are the owner of Ada now" in await say(opened.page, code)
+            assert "You are now the owner of Ada" in await say(opened.page, code)
             await asyncio.to_thread(terminal.until, "starts it again.")
             for written, answer in ROW.findall(PAGE.read_text("utf-8")):
                 answered = await say(opened.page, written)

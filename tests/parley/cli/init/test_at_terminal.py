@@ -47,7 +47,7 @@ async def test_from_nothing_to_the_first_hello_to_the_owner(tmp_path: Path) -> N
             room = telegram.direct(owner)
             await telegram.say(owner, room, code)
             seen = await telegram.wait_for(room, lambda all_: any(m.by_bot for m in all_), PATIENCE)
-            assert "Hello, you are the owner of Ada now." in seen[-1].text
+            assert "You are now the owner of Ada." in seen[-1].text
             claimed = await asyncio.to_thread(person.until, "is the owner.")
             assert f"Olga (telegram:main:{owner.id})" in " ".join(claimed.split())
             assert "no_owner" not in person.said  # the code is shown instead of a warning
