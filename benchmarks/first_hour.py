@@ -175,8 +175,9 @@ async def went(name: str, folder: Path) -> bool:
 def main() -> int:
     """Go through the chosen situations; 1 when one of them does not reach its end."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.first_hour")
-    parser.add_argument("situations", nargs="*", default=list(SITUATIONS), choices=[*SITUATIONS])
-    chosen: list[str] = parser.parse_args().situations
+    # Python 3.11 checks a default list as a whole against the choices.
+    parser.add_argument("situations", nargs="*", choices=[[], *SITUATIONS])
+    chosen: list[str] = parser.parse_args().situations or list(SITUATIONS)
     reached = []
     for name in chosen:
         with tempfile.TemporaryDirectory() as folder:
