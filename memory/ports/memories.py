@@ -64,8 +64,9 @@ class Filter(Struct, frozen=True):
     """The sources that match."""
     trusts: tuple[Trust, ...] = ()
     """The degrees of trust that match."""
-    rare: bool = False
-    """True to look for the rarest words of the text only, where the others are in many memories."""
+    similar: bool = False
+    """True to find the person's own memories that are closest to the text by its telling words, in
+    bounded time and without a next page."""
 
 
 class Match(Struct, frozen=True):

@@ -10,10 +10,12 @@ from db import (
     SKIP_LOCKED,
     Database,
     Params,
+    Row,
     Statement,
     Work,
     among,
     either,
+    fetch,
     fetch_first,
     together,
 )
@@ -237,16 +239,15 @@ class SqlMemories:
             newest = _newest_statement(access, filters, now, audiences)
             rows = await self._database.fetch(*newest)
             return [Match(record_from(row), 0.0) for row in rows]
+        if filters.similar:
+            return await self._database.run(lambda: self._similar(access, filters, now))
         hits = await self._words.fitting(access, filters, now)
         if access.agent and not filters.after_id:
             hits = await self._with_shared(access, filters, now, hits)
         if not hits:
             return []
         params = visible_at(access, self._clock) | {"seqs": [seq for seq, _ in hits]}
-        records = {
-            row[0]: row[1:] for row in await self._database.fetch(RECORDS.of(access), params)
-        }
-        return [Match(record_from(records[seq]), score) for seq, score in hits if seq in records]
+        return _matches(hits, await self._database.fetch(RECORDS.of(access), params))
 
     async def get(self, access: AccessScope, memory_id: str) -> Record | None:
         params = visible_at(access, self._clock) | {"id": storable(memory_id)}
@@ -366,6 +367,12 @@ class SqlMemories:
         }
         return [str(id_) for (id_,) in await self._database.fetch(PRUNE, params)]
 
+    def _similar(self, access: AccessScope, filters: Filter, now: int) -> Work[list[Match]]:
+        hits = yield from self._words.similar(access, filters, now)
+        params = access.parameters() | {"now": now, "seqs": [seq for seq, _ in hits]}
+        rows = (yield from fetch(RECORDS.of(access), params)) if hits else []
+        return _matches(hits, rows)
+
     async def _with_shared(
         self, access: AccessScope, filters: Filter, now: int, hits: list[tuple[int, float]]
     ) -> list[tuple[int, float]]:
@@ -383,6 +390,12 @@ class SqlMemories:
 
     def _now(self) -> int:
         return micros(self._clock.now())
+
+
+def _matches(hits: Sequence[tuple[int, float]], rows: Sequence[Row]) -> list[Match]:
+    """Return the records of `RECORDS` in the order of the hits."""
+    records = {row[0]: row[1:] for row in rows}
+    return [Match(record_from(records[seq]), score) for seq, score in hits if seq in records]
 
 
 def _take_back(params: Mapping[str, object], memory_id: str) -> Work[list[str]]:

@@ -6,7 +6,7 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from db import Database, Params, Statement, among, either
+from db import Database, Params, Statement, Work, among, either
 from db.values import micros, storable
 from gateway.immutable import replace
 from gateway.ports import Clock
@@ -30,6 +30,14 @@ class WordSearch(Protocol):
     ) -> list[tuple[int, float]]:
         """Return up to `wanted.limit` matches after `wanted.after_id` that contain words of
         `wanted.text`: their numbers and the share of the words, best first."""
+        ...
+
+    def similar(
+        self, access: AccessScope, filters: Filter, now: int
+    ) -> Work[list[tuple[int, float]]]:
+        """Return up to `filters.limit` own matches that share telling words of `filters.text`:
+        their numbers and scores (0 to 1), best first. The work is bounded, so that of the matches
+        of common words only the newest are found."""
         ...
 
     async def weighed(
