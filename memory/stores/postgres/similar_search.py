@@ -7,7 +7,8 @@ candidates, and those with two of the common ones. The closest are found word by
 from collections.abc import Sequence
 from typing import Final
 
-from db import Statement, Work, among, fetch
+from db import Statement, Work, fetch
+from db.statements import listed
 from db.values import storable
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter
@@ -18,7 +19,7 @@ from memory.stores.word_ranking import MAX_CLOSE, WordCandidate, WordUse, closes
 from memory.text.terms import Term, query_terms
 
 SAMPLE: Final = 200
-"""The newest memories in which words are counted."""
+"""The newest memories of an identity in which words are counted."""
 RARE: Final = 3
 """Memories of the sample up to which a word is rare."""
 MOST: Final = 300
@@ -26,8 +27,9 @@ MOST: Final = 300
 COMMON: Final = 3
 """Common words of which the first and another one select candidates."""
 SAMPLED: Final = Statement(f"""
-    SELECT m.words FROM memories m WHERE {among("m.owner", "owners")}
-    ORDER BY m.at DESC LIMIT {SAMPLE}
+    SELECT newest.words FROM {listed("owners", "named")} CROSS JOIN LATERAL (
+        SELECT m.words FROM memories m WHERE m.owner = named.value
+        ORDER BY m.at DESC LIMIT {SAMPLE}) AS newest
 """)
 CANDIDATES: Final = """
     (SELECT m.seq, m.id, m.words, m.length FROM memories m
@@ -65,7 +67,7 @@ def _chosen(
     terms: Sequence[Term], counts: Sequence[int], sampled: int
 ) -> tuple[list[Term], list[Term]]:
     """Return the rare words, and the common ones that are the rarest of these."""
-    most = RARE if sampled == SAMPLE else SAMPLE
+    most = RARE if sampled >= SAMPLE else SAMPLE
     both = list(zip(counts, terms, strict=True))
     common = sorted((pair for pair in both if pair[0] > most), key=lambda pair: pair[0])
     rare = [term for count, term in both if count <= most]
