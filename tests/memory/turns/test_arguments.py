@@ -9,6 +9,7 @@ import pytest
 from pydantic import Field
 
 from gateway.errors import ToolError
+from memory.model.record import Draft, Kind
 from memory.turns.arguments import Arguments, read_arguments
 from memory.turns.document_tool import UpdateArguments
 from memory.turns.knowledge_tools import ServiceArguments, TopicArguments
@@ -159,3 +160,22 @@ def test_a_needed_argument_that_is_the_word_null_is_no_value() -> None:
     with pytest.raises(ToolError, match="type"):
         read_arguments(StoreArguments, {"type": "null", "content": "Owns a kite"})
     assert read_arguments(StoreArguments, {"type": "fact", "content": "null"}).content == "null"
+
+
+async def test_a_chat_reads_a_long_list_in_pages(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memory.turns.pages.ANSWER_BYTES", 700)
+    ada = await rig.handle("ada")
+    for number in range(5):
+        await ada.write.remember(Draft(f"Shelf {number} holds jars of jam", Kind.FACT))
+        await rig.clock.advance(1)
+    turn = await rig.remembrance.turn(rig.caller(says="What do the shelves hold?"))
+    seen: list[str] = []
+    given: dict[str, object] = {"limit": "5"}
+    for _ in range(5):
+        answer = json.loads(await turn.tools.call("memory_search", given))
+        assert 0 < len(answer["results"]) < 5
+        seen += [one["content"] for one in answer["results"]]
+        if "next_cursor" not in answer:
+            break
+        given["cursor"] = answer["next_cursor"]
+    assert seen == [f"Shelf {number} holds jars of jam" for number in reversed(range(5))]
