@@ -202,14 +202,24 @@ class MemoryStore(Protocol):
         ...
 
     async def unembedded(
-        self, model: str, limit: int, before: int | None = None, after: int = 0
+        self,
+        model: str,
+        limit: int,
+        before: int | None = None,
+        after: int = 0,
+        dimension: int = 0,
     ) -> list[Unembedded]:
         """Return current memories without a vector of this model, newest first, with numbers
-        between `after` and `before`."""
+        between `after` and `before`. A vector with another `dimension`, if one is given, does not
+        count."""
         ...
 
     async def embedded(self, model: str) -> tuple[int, int]:
         """Return the number of memories with a vector of this model, and of all memories."""
+        ...
+
+    async def dimensions(self, model: str) -> dict[int, int]:
+        """Return the number of vectors of this model by their dimension."""
         ...
 
     async def prune(self, now: datetime, superseded_before: datetime) -> list[str]:

@@ -176,11 +176,16 @@ CLEAR: Final = Statement(f"""
     DELETE FROM memories AS m WHERE m.tenant = :for_tenant AND {OWN} AND {among("m.tier", "tiers")}
 """)
 NEXT: Final = Statement("SELECT coalesce(max(seq), 0) + 1 FROM memories")
-UNEMBEDDED: Final = Statement("""
+DIMENSION: Final = either(sqlite="v.dimension", postgres="vector_dims(v.vector)")
+UNEMBEDDED: Final = Statement(f"""
     SELECT m.seq, m.id, m.content FROM memories m LEFT JOIN memory_vectors v ON v.memory = m.seq
-    WHERE m.seq < :before AND m.seq > :after AND (v.model IS NULL OR v.model <> :model)
+    WHERE m.seq < :before AND m.seq > :after AND (v.model IS NULL OR v.model <> :model
+            OR (:dimension > 0 AND {DIMENSION} <> :dimension))
         AND m.superseded_by = '' AND (m.expires_at IS NULL OR m.expires_at > :now)
     ORDER BY m.seq DESC LIMIT :limit
+""")
+DIMENSIONS: Final = Statement(f"""
+    SELECT {DIMENSION}, count(*) FROM memory_vectors v WHERE v.model = :model GROUP BY 1 ORDER BY 1
 """)
 EMBEDDED: Final = Statement("""
     SELECT (SELECT count(*) FROM memory_vectors WHERE model = :model),
@@ -336,7 +341,12 @@ class SqlMemories:
         return await self._database.run(work)
 
     async def unembedded(
-        self, model: str, limit: int, before: int | None = None, after: int = 0
+        self,
+        model: str,
+        limit: int,
+        before: int | None = None,
+        after: int = 0,
+        dimension: int = 0,
     ) -> list[Unembedded]:
         if not await self._vectors.made():
             return []
@@ -347,7 +357,7 @@ class SqlMemories:
         while len(rows) < limit and upper > after + 1:
             lower = max(after, upper - WINDOW[self._database.engine])
             params = {"model": storable(model), "limit": limit - len(rows), "now": self._now()}
-            params |= {"before": upper, "after": lower}
+            params |= {"before": upper, "after": lower, "dimension": dimension}
             rows += [Unembedded(*row) for row in await self._database.fetch(UNEMBEDDED, params)]
             upper = lower + 1
         return rows
@@ -358,6 +368,12 @@ class SqlMemories:
         params = {"model": storable(model)}
         ((done, every),) = await self._database.fetch(EMBEDDED, params)
         return int(done), int(every)
+
+    async def dimensions(self, model: str) -> dict[int, int]:
+        if not await self._vectors.made():
+            return {}
+        rows = await self._database.fetch(DIMENSIONS, {"model": storable(model)})
+        return {int(dimension): int(count) for dimension, count in rows}
 
     async def prune(self, now: datetime, superseded_before: datetime) -> list[str]:
         params = {
