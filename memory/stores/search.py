@@ -80,18 +80,25 @@ class VectorSearch(Protocol):
 
 
 class Searches(Struct, frozen=True):
-    """`maintain` does what the indexes need now and then; it returns the number of steps done."""
+    """`maintain` does what the indexes need now and then, `clean` takes deleted words out of their
+    pages; both do one step and return the number of steps done."""
 
     words: WordSearch
     vectors: VectorSearch
     maintain: Callable[[], Awaitable[int]]
+    clean: Callable[[], Awaitable[int]]
+
+
+async def _cleaned() -> int:
+    """Do nothing: PostgreSQL's index has no words of rows that were vacuumed."""
+    return 0
 
 
 def searches_on(database: Database) -> Searches:
     """The searches of an engine. Raises TypeError for a database of another kind."""
     if database.engine == "sqlite":
         words = SqliteWords(database)
-        return Searches(words, SqliteVectors(database), words.merge)
+        return Searches(words, SqliteVectors(database), words.merge, words.merge)
     # Loaded only where it is configured: the library costs memory and start-up time.
     from db.postgres import PostgresDatabase  # noqa: PLC0415 - loaded only where it is needed
     from memory.stores.postgres.vector_search import PostgresVectors  # noqa: PLC0415 - loaded only where it is needed
@@ -100,7 +107,7 @@ def searches_on(database: Database) -> Searches:
     if not isinstance(database, PostgresDatabase):
         raise TypeError(f"no searches for {type(database).__name__}")
     vectors = PostgresVectors(database)
-    return Searches(PostgresWords(database), vectors, vectors.table.make_index)
+    return Searches(PostgresWords(database), vectors, vectors.table.make_index, _cleaned)
 
 
 def _neighbour(visible: str, sign: str, order: str) -> str:
