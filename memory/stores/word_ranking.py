@@ -99,8 +99,8 @@ def bm25(
 def closest(
     candidates: Iterable[WordCandidate], terms: Sequence[Term], uses: Sequence[WordUse], total: int
 ) -> list[tuple[int, float]]:
-    """Return numbers and scores (0 to 1), best first: the weighted share of a statement's words
-    that a text contains, less where it is longer than the statement. `total` is the number of
+    """Return numbers and scores (above 0, to 1), best first: the weighted share of a statement's
+    words that a text contains, less where it is longer than the statement. `total` is the number of
     memories among which the candidates are."""
     weights = _weights(uses, total)
     weighed = [pair for pair in zip(weights, terms, strict=True) if pair[0]]
@@ -114,7 +114,8 @@ def closest(
         shared = sum([weight for weight, word in spelt if word in padded])
         shared += sum([weight for weight, term in begun if term.stands_in(padded)])
         longer = max(1.0, math.sqrt((one.length + BREVITY) / usual))
-        scored.append((min(1.0, shared / whole) / longer, one.number))
+        if shared > 0:
+            scored.append((min(1.0, shared / whole) / longer, one.number))
     return [(number, score) for score, number in sorted(scored, reverse=True)]
 
 

@@ -182,6 +182,10 @@ POSTPOSITIONS: Final = Words.named("postpositions")
 _PARTICLE_WORDS: Final = Words.named("particles")
 SINGLE: Final = Words.named("single values", unspaced="unspaced single values")
 """Words for what has one value at a time: "name", "deadline"."""
+LIKES: Final = Words.named("likings", unspaced="unspaced likings")
+"""Words of a liking: "love"."""
+DISLIKES: Final = Words.named("dislikings", unspaced="unspaced dislikings")
+"""Words of a dislike: "hate"."""
 DATES: Final = Words(DATE_NAMES, {}, UNSPACED_DATES)
 """Names of days and months."""
 

@@ -1,13 +1,14 @@
 """Finds a person's own memories that share the telling words of a statement, in PostgreSQL.
 
-The work is bounded: the newest memories show which words are common. Memories with a rare word are
-candidates, and those with two of the common ones. The closest are found word by word.
+The work is bounded: the newest memories show which words are common, and are candidates. Memories
+with a rare word are further ones, and the oldest with two of the common words. The closest are
+found word by word.
 """
 
 from collections.abc import Sequence
 from typing import Final
 
-from db import Statement, Work, fetch
+from db import Work, fetch
 from db.statements import listed
 from db.values import storable
 from memory.model.scope import AccessScope
@@ -26,11 +27,11 @@ MOST: Final = 300
 """Candidates with a rare word."""
 COMMON: Final = 3
 """Common words of which the first and another one select candidates."""
-SAMPLED: Final = Statement(f"""
-    SELECT newest.words FROM {listed("owners", "named")} CROSS JOIN LATERAL (
-        SELECT m.words FROM memories m WHERE m.owner = named.value
-        ORDER BY m.at DESC LIMIT {SAMPLE}) AS newest
-""")
+SAMPLED: Final = f"""
+    SELECT newest.* FROM {listed("owners", "named")} CROSS JOIN LATERAL (
+        SELECT m.seq, m.id, m.words, m.length FROM memories m
+        WHERE m.owner = named.value AND {{conditions}} ORDER BY m.at DESC LIMIT {SAMPLE}) AS newest
+"""
 CANDIDATES: Final = """
     (SELECT m.seq, m.id, m.words, m.length FROM memories m
         WHERE m.lexemes @@ (CAST(:partitions AS tsquery) && CAST(:{query} AS tsquery))
@@ -44,11 +45,13 @@ def similar(access: AccessScope, filters: Filter, now: int) -> Work[list[tuple[i
     partitions = own_within(access)
     if not terms or not partitions:
         return []
-    rows = yield from fetch(SAMPLED, {"owners": own_owners(access)})
-    sample = [f" {words} " for (words,) in rows]
+    conditions, values = conditions_of(access, filters), values_of(access, filters, now)
+    named = values | {"owners": own_owners(access)}
+    rows = yield from fetch(statement(SAMPLED.format(conditions=conditions)), named)
+    candidates = {row[0]: WordCandidate(*row) for row in rows}
+    sample = [f" {one.words} " for one in candidates.values()]
     counts = [sum(term.stands_in(words) for words in sample) for term in terms]
     rare, common = _chosen(terms, counts, len(sample))
-    conditions, values = conditions_of(access, filters), values_of(access, filters, now)
     values["partitions"] = " | ".join(quoted(partition_lexeme(one)) for one in partitions)
     parts: list[str] = []
     if rare:
@@ -58,7 +61,7 @@ def similar(access: AccessScope, filters: Filter, now: int) -> Work[list[tuple[i
         values["common"] = _pairs([match_query(term) for term in common])
         parts.append(CANDIDATES.format(query="common", conditions=conditions, most=MAX_CLOSE))
     found = yield from fetch(statement(" UNION ALL ".join(parts)), values)
-    candidates = {row[0]: WordCandidate(*row) for row in found}
+    candidates |= {row[0]: WordCandidate(*row) for row in found}
     uses = [WordUse(max(1, 2 * count)) for count in counts]
     return closest(candidates.values(), terms, uses, 2 * len(sample))[: filters.limit]
 

@@ -1,11 +1,12 @@
 """Finds a person's own memories that share the telling words of a statement, in SQLite.
 
 The work is bounded, however many memories the person has: a word is counted up to `RARE` memories.
-All memories with a rare word are candidates, and the newest with two of the common ones. The
-closest of them are compared word by word.
+All memories with a rare word are candidates, and the newest and the oldest with two of the common
+ones: a person changes what they said lately, or what they said at first. The closest of them are
+compared word by word.
 """
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
@@ -28,6 +29,8 @@ TOTAL: Final = f"""
     SELECT coalesce(sum(memories), 0) AS total FROM memory_partitions
     WHERE {among("name", "partitions")}
 """
+OLDEST: Final = 20
+"""Candidates with common words that are the oldest; the others are the newest."""
 FRESH: Final = 600_000_000
 """Microseconds for which a word stays common without being counted."""
 MAX_COMMON: Final = 5_000
@@ -67,16 +70,20 @@ def similar(access: AccessScope, filters: Filter, now: int, known: CommonWords) 
     queries = [match_query(term, partitions) for term in terms]
     uses, total = yield from _used(queries, partitions, now, known)
     rare, common = _rare(uses), _common(uses)
-    reading = {f"query{at}": queries[place] for at, place in enumerate(rare)}
+    reading: dict[str, object] = {"newest": MAX_CLOSE - OLDEST, "oldest": OLDEST}
+    reading |= {f"query{at}": queries[place] for at, place in enumerate(rare)}
     if common:
         rarest, *others = (f"({queries[place]})" for place in common)
         reading["common"] = f"{rarest} AND ({' OR '.join(others)})" if others else rarest
-    if not reading:
+    if not rare and not common:
         return []
-    shared: dict[int, int] = {}
-    for (seq,) in (yield from fetch(_reading(len(rare), common=bool(common)), reading)):
-        shared[seq] = shared.get(seq, 0) + 1
-    first = sorted(shared, key=lambda seq: (shared[seq], seq), reverse=True)[:MAX_CLOSE]
+    having, some = Counter[int](), set[int]()
+    for is_common, seq in (yield from fetch(_reading(len(rare), common=bool(common)), reading)):
+        having[seq] += 1
+        if is_common:
+            some.add(seq)
+    best = sorted(having, key=lambda seq: (having[seq], seq), reverse=True)
+    first = [*some.union(best[:MAX_CLOSE])]
     look = statement(CLOSELY + conditions_of(access, filters))
     found = yield from fetch(look, values_of(access, filters, now) | {"some": first})
     return closest((WordCandidate(*row) for row in found), terms, uses, total)[: filters.limit]
@@ -130,15 +137,18 @@ def _counting(words: int) -> Statement:
 
 @lru_cache
 def _reading(words: int, *, common: bool) -> Statement:
-    """The numbers of the memories with each word, and of the newest that match `common`."""
+    """The numbers of the memories with each word, and, behind 1, of the newest and the oldest that
+    match `common`."""
     parts = [
-        f"SELECT rowid FROM memories_text WHERE memories_text MATCH :query{word}"
+        f"SELECT 0, rowid FROM memories_text WHERE memories_text MATCH :query{word}"
         for word in range(words)
     ]
     if common:
-        parts.append(f"""SELECT * FROM (
-            SELECT rowid FROM memories_text WHERE memories_text MATCH :common
-            ORDER BY rowid DESC LIMIT {MAX_CLOSE})""")
+        parts += [
+            f"""SELECT * FROM (SELECT 1, rowid FROM memories_text WHERE memories_text MATCH :common
+                ORDER BY rowid {order} LIMIT {most})"""
+            for order, most in (("DESC", ":newest"), ("ASC", ":oldest"))
+        ]
     return Statement(" UNION ALL ".join(parts))
 
 
