@@ -262,12 +262,20 @@ class CombinedMemories:
         return await self._database.embed(vectors)
 
     async def unembedded(
-        self, model: str, limit: int, before: int | None = None, after: int = 0
+        self,
+        model: str,
+        limit: int,
+        before: int | None = None,
+        after: int = 0,
+        dimension: int = 0,
     ) -> list[Unembedded]:
-        return await self._database.unembedded(model, limit, before, after)
+        return await self._database.unembedded(model, limit, before, after, dimension)
 
     async def embedded(self, model: str) -> tuple[int, int]:
         return await self._database.embedded(model)
+
+    async def dimensions(self, model: str) -> dict[int, int]:
+        return await self._database.dimensions(model)
 
     async def prune(self, now: datetime, superseded_before: datetime) -> list[str]:
         return await self._database.prune(now, superseded_before)

@@ -1,8 +1,8 @@
 """Makes the vectors of memories and of chunks of repositories in the background.
 
 New memories come first, then older ones, from the newest to the oldest; chunks come in the order of
-their numbers. After a change of the model all vectors are made again. Until then words find a
-memory and a chunk.
+their numbers. After a change of the model all vectors are made again, and those of memories also
+after a change of its dimension under the same name. Until then words find a memory and a chunk.
 
 Processes that share an index claim chunks before they make vectors. Chunks of an interrupted
 process are claimed again after its claims end.
@@ -110,6 +110,8 @@ BATCH: Final = 16
 WHOLE_AGAIN: Final = 600.0
 """Seconds until all memories or chunks are checked again, for edited or skipped ones."""
 REPORT_EVERY: Final = 30.0
+PROBE: Final = "dimension"
+"""The text that is sent to the model to know its dimension."""
 
 
 class EmbeddingBackfill:
@@ -132,6 +134,7 @@ class EmbeddingBackfill:
         self._guard = guard
         self._attempts = Attempts(clock, "memories are found by words", warm, guard)
         self._place = _BackfillPlace()
+        self._dimension = 0
         self._reported = 0.0
 
     async def step(self) -> int:
@@ -142,6 +145,8 @@ class EmbeddingBackfill:
         try:
             if not await self._attempts.loaded():
                 return 0
+            await self._know_dimension()
+            place = self._place
             some, place = await self._next()
             made = await self._make(some) if some else 0
         except (StoreUnavailable, ModelError) as error:
@@ -154,6 +159,12 @@ class EmbeddingBackfill:
         if ended or (some and self._clock.monotonic() - self._reported >= REPORT_EVERY):
             await self._report()
         return made
+
+    async def _know_dimension(self) -> None:
+        """Ask the model for its dimension, once, if there are vectors of its name."""
+        if not self._dimension and await self._memories.dimensions(self._embedder.model):
+            (vector,) = await self._embedder.embed_in_background([PROBE])
+            self._dimension = vector.dimension
 
     async def _next(self) -> "tuple[list[Unembedded], _BackfillPlace]":
         """Return new memories, or else the next older ones, and where to continue after them."""
@@ -172,7 +183,8 @@ class EmbeddingBackfill:
         return older, replace(at, newest=newest, before=older[-1].number)
 
     async def _unembedded(self, before: int | None = None, after: int = 0) -> list[Unembedded]:
-        return await self._memories.unembedded(self._embedder.model, BATCH, before, after)
+        model, dimension = self._embedder.model, self._dimension
+        return await self._memories.unembedded(model, BATCH, before, after, dimension)
 
     async def _make(self, some: Sequence[Unembedded]) -> int:
         """Make the vectors of these texts; return their number."""
@@ -183,6 +195,14 @@ class EmbeddingBackfill:
 
     async def _embed(self, some: Sequence[Unembedded]) -> None:
         vectors = await self._embedder.embed_in_background([one.text for one in some])
+        if self._dimension and vectors[0].dimension != self._dimension:
+            log.warning(
+                "vectors_made_anew",
+                model=self._embedder.model,
+                dimension=vectors[0].dimension,
+                before=self._dimension,
+            )
+        self._dimension = vectors[0].dimension
         made = await self._memories.embed(
             [
                 TextVector(one.id, one.text, vector)

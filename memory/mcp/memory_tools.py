@@ -87,6 +87,9 @@ class SearchResult(Output):
     """The matching memories, best first."""
 
     results: list[FoundMemory]
+    next_cursor: Annotated[
+        str | None, Field(description="The `cursor` of what follows, if there may be more.")
+    ] = None
 
 
 class BriefResult(Output):
@@ -226,14 +229,15 @@ async def search(call: McpCall, given: SearchOverMcp) -> SearchResult:
         await audit("poisoning_attempt_blocked", operation="query", findings=reasons)
         raise ToolError(EXTRACTION)
     query = SearchArguments.model_validate(given.model_dump(exclude={"agent_id"}))
-    matches = await _tools(call).find(query)
-    scores = {record.id: score for record, score in matches}
-    shown = filter_output((record for record, _ in matches), MAX_RESULTS)
+    found = await _tools(call).find(query)
+    scores = {record.id: score for record, score in found.matches}
+    shown = filter_output((record for record, _ in found.matches), MAX_RESULTS)
     marks = await call.handle.contradictions.marks() if shown.records else {}
     return SearchResult(
         results=[
             found_out(call, one, scores[one.id], marks.get(one.id, ())) for one in shown.records
-        ]
+        ],
+        next_cursor=found.next_cursor or None,
     )
 
 

@@ -64,8 +64,9 @@ class Filter(Struct, frozen=True):
     """The sources that match."""
     trusts: tuple[Trust, ...] = ()
     """The degrees of trust that match."""
-    rare: bool = False
-    """True to look for the rarest words of the text only, where the others are in many memories."""
+    similar: bool = False
+    """True to find the person's own memories that are closest to the text by its telling words, in
+    bounded time and without a next page."""
 
 
 class Match(Struct, frozen=True):
@@ -201,14 +202,24 @@ class MemoryStore(Protocol):
         ...
 
     async def unembedded(
-        self, model: str, limit: int, before: int | None = None, after: int = 0
+        self,
+        model: str,
+        limit: int,
+        before: int | None = None,
+        after: int = 0,
+        dimension: int = 0,
     ) -> list[Unembedded]:
         """Return current memories without a vector of this model, newest first, with numbers
-        between `after` and `before`."""
+        between `after` and `before`. A vector with another `dimension`, if one is given, does not
+        count."""
         ...
 
     async def embedded(self, model: str) -> tuple[int, int]:
         """Return the number of memories with a vector of this model, and of all memories."""
+        ...
+
+    async def dimensions(self, model: str) -> dict[int, int]:
+        """Return the number of vectors of this model by their dimension."""
         ...
 
     async def prune(self, now: datetime, superseded_before: datetime) -> list[str]:

@@ -12,7 +12,7 @@ from memory.model.plans import refusal_of
 from memory.model.record import Record, Scope, short_id
 from memory.recall.selection import displayable
 from memory.service.dependencies import RequestMemory
-from memory.stores.conflicts import Kept, Pair, contradicting
+from memory.stores.conflicts import Kept, KeptPair, Pair, contradicting
 from memory.write.write_path import STORED_ALREADY
 
 NOT_OPEN: Final = text("This is decided already, or one of the two memories is gone.")
@@ -50,6 +50,18 @@ class MemoryContradictions(RequestMemory, frozen=True):
         """Return the ids of the memories that a memory may contradict, by its id."""
         conflicts = self.dependencies.path.conflicts
         return contradicting(await conflicts.open(self.access, self.request.at))
+
+    async def every(self) -> list[KeptPair]:
+        """Return all pairs of the person for an export, also those that were settled."""
+        return await self.dependencies.path.conflicts.every(self.access)
+
+    async def bring_in(self, kept: KeptPair) -> bool | None:
+        """Store a pair of an export: True if it is stored now, None if it was before. False if the
+        two are not memories of this person that belong together, or if too many pairs wait."""
+        conflicts = self.dependencies.path.conflicts
+        if await conflicts.knows(self.access, kept.pair):
+            return None
+        return await conflicts.bring_in(self.access, kept, self.request.at)
 
     async def question(self) -> Contradiction | None:
         """Return the pair to ask about after an answer, and note that it was asked: in a direct

@@ -14,6 +14,7 @@ from memory.ports.audit import AuditAction
 from memory.ports.memories import MemoryStore
 from memory.ports.people import PersonalDataStore, PersonChoices, TurnStart, WorkingMemory
 from memory.ports.recall import Recall
+from memory.service.index_cleaning import IndexCleaning
 from memory.service.links import Links
 from memory.service.people import People
 from memory.stores.audit import Audit
@@ -41,6 +42,8 @@ class MemoryDependencies(Struct, frozen=True):
     working: WorkingMemory | None = None
     imports: ImportRateLimit = field(default_factory=ImportRateLimit)
     shares: ShareReviews | None = None
+    cleaning: IndexCleaning | None = None
+    """Takes deleted words out of the pages of indexes, where that is needed."""
     repositories: KnowledgeReader | None = None
     """Searches repositories, where that is enabled."""
 
@@ -64,6 +67,11 @@ class RequestMemory(Struct, frozen=True):
     async def audit(self, action: AuditAction, **details: str | int) -> None:
         """Record an action of this person."""
         await self.dependencies.audit.note(action, self.request, **details)
+
+    async def clean_indexes(self) -> None:
+        """Take deleted words out of the pages of indexes."""
+        if self.dependencies.cleaning is not None:
+            await self.dependencies.cleaning.run()
 
     async def store_waiting_turns(self) -> None:
         """Store the waiting turns of this person and of this room."""

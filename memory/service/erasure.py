@@ -61,6 +61,7 @@ class MemoryErasure(RequestMemory, frozen=True):
         if deleted:
             ids = " ".join(deleted)
             await self.audit("memory_delete", reason=reason, ids=ids, deleted=len(deleted))
+            await self.clean_indexes()
         return deleted
 
     async def delete_for_model(self, memory_id: str) -> bool:
@@ -83,6 +84,7 @@ class MemoryErasure(RequestMemory, frozen=True):
         if Tier.WORKING in tiers and self.dependencies.working is not None:
             await self.dependencies.working.clear(access.tenant, access.persons)
         await self.audit("memory_bulk_delete", category=" ".join(tiers), deleted=count)
+        await self.clean_indexes()
         return count
 
     async def matches(self, topic: str) -> TopicMatches:
@@ -162,6 +164,7 @@ class MemoryErasure(RequestMemory, frozen=True):
         if messages:
             details["said"] = len(messages)
         await self.audit("memory_bulk_delete", query=topic, **details)
+        await self.clean_indexes()
         return DeletionResult(count, len(shown) - count)
 
     def hashed(self, topic: str) -> str:
@@ -183,6 +186,7 @@ class MemoryErasure(RequestMemory, frozen=True):
         self.dependencies.people.erased(self.access.tenant, self.access.person)
         await self.audit("memory_erase", deleted=deleted)
         await links.note_unlinked(self.access.tenant, self.access.person, others)
+        await self.clean_indexes()
         return deleted, others
 
     # --- helpers --------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from msgspec import Struct
 from db import FOR_UPDATE, Database, Statement, Work, among, execute, fetch, together
 from db.statements import BY_KEY, either
 from db.transaction import Change
-from db.values import micros, storable
+from db.values import micros, micros_or_none, storable, time_of, time_or_none
 from memory.model.scope import MAY_CHANGE, OWN, SEES, AccessScope
 from memory.stores.insert import CURRENT
 
@@ -24,6 +24,10 @@ ASKED_AGAIN: Final = timedelta(days=7)
 """The time after which an unanswered question about a pair is repeated."""
 MAX_OPEN: Final = 200
 """Open pairs of one person; further ones are not marked."""
+
+MAX_SETTLED: Final = 10_000
+"""Settled pairs of one person that an import adds up to."""
+_UNSETTLED: Final = "CAST(:settled AS bigint) IS NULL"
 
 TABLES: Final = (
     f"""CREATE TABLE memory_conflicts (
@@ -77,6 +81,30 @@ ADD: Final = Statement(f"""
             AND {among("c.person", "for_persons")} AND c.settled_at IS NULL) < :most
     ON CONFLICT (older, newer) DO NOTHING
 """)
+BRING_IN: Final = Statement(f"""
+    INSERT INTO memory_conflicts (older, newer, tenant, person, noticed_at, asked_at, settled_at)
+    SELECT m.id, n.id, m.tenant, m.person, :noticed, CAST(:asked AS bigint),
+        CAST(:settled AS bigint)
+    FROM memories m JOIN memories n ON n.id = :newer
+    WHERE m.id = :older AND m.id <> n.id AND {MAY_CHANGE} AND {OWN} AND m.role = '' AND n.role = ''
+        AND n.tenant = m.tenant AND {among("n.person", "for_persons")}
+        AND n.scope = m.scope AND n.project = m.project AND n.tier = m.tier
+        AND NOT EXISTS (SELECT 1 FROM memory_conflicts c WHERE c.older = :newer AND c.newer = m.id)
+        AND (SELECT count(*) FROM memory_conflicts c WHERE c.tenant = :for_tenant
+            AND {among("c.person", "for_persons")}
+            AND (c.settled_at IS NULL) = ({_UNSETTLED})) < :most
+    ON CONFLICT (older, newer) DO NOTHING
+""")
+KNOWN: Final = Statement(f"""
+    SELECT 1 FROM memory_conflicts c
+    WHERE ((c.older = :older AND c.newer = :newer) OR (c.older = :newer AND c.newer = :older))
+        AND c.tenant = :for_tenant AND {among("c.person", "for_persons")}
+""")
+EVERY: Final = Statement(f"""
+    SELECT c.older, c.newer, c.noticed_at, c.asked_at, c.settled_at FROM memory_conflicts c
+    WHERE c.tenant = :for_tenant AND {among("c.person", "for_persons")}
+    ORDER BY c.noticed_at, c.older, c.newer LIMIT :most
+""")
 OPEN: Final = Statement(f"""
     SELECT c.older, c.newer {_OPEN} ORDER BY c.noticed_at, c.older, c.newer LIMIT :most
 """)
@@ -122,6 +150,18 @@ class Pair(Struct, frozen=True):
     newer: str
 
 
+class KeptPair(Struct, frozen=True):
+    """A pair with its times."""
+
+    pair: Pair
+    noticed_at: datetime
+    """The time of the comparison."""
+    asked_at: datetime | None = None
+    """The time of the last question; None if the person was not asked."""
+    settled_at: datetime | None = None
+    """The time of the answer; None while the pair is open."""
+
+
 class ConflictStore:
     """The pairs. Every method raises `StoreUnavailable`."""
 
@@ -146,6 +186,33 @@ class ConflictStore:
             yield from together(*steps, last=True)
 
         await self._database.run(work)
+
+    async def bring_in(self, access: AccessScope, kept: KeptPair, now: datetime) -> bool:
+        """Store a pair of an export, with no time after `now`. False if the two are not memories of
+        the person with the same scope and tier, or if the person has too many pairs."""
+        times = {"noticed": kept.noticed_at, "asked": kept.asked_at, "settled": kept.settled_at}
+        params = _at(access, now) | _named(kept.pair)
+        params |= {name: micros_or_none(one and min(one, now)) for name, one in times.items()}
+        params |= {"most": MAX_OPEN if kept.settled_at is None else MAX_SETTLED}
+        return await self._database.change(BRING_IN, params) > 0
+
+    async def knows(self, access: AccessScope, pair: Pair) -> bool:
+        """True if the person has this pair, in either order."""
+        params = access.parameters() | _named(pair)
+        return bool(await self._database.fetch(KNOWN, params))
+
+    async def every(self, access: AccessScope) -> list[KeptPair]:
+        """Return all pairs of the person, the oldest first."""
+        params = access.parameters() | {"most": MAX_OPEN + MAX_SETTLED}
+        return [
+            KeptPair(
+                Pair(str(older), str(newer)),
+                time_of(noticed),
+                time_or_none(asked),
+                time_or_none(settled),
+            )
+            for older, newer, noticed, asked, settled in await self._database.fetch(EVERY, params)
+        ]
 
     async def open(self, access: AccessScope, now: datetime) -> list[Pair]:
         """Return the open pairs of which the person sees both memories here, the oldest first."""

@@ -10,10 +10,12 @@ from db import (
     SKIP_LOCKED,
     Database,
     Params,
+    Row,
     Statement,
     Work,
     among,
     either,
+    fetch,
     fetch_first,
     together,
 )
@@ -174,11 +176,16 @@ CLEAR: Final = Statement(f"""
     DELETE FROM memories AS m WHERE m.tenant = :for_tenant AND {OWN} AND {among("m.tier", "tiers")}
 """)
 NEXT: Final = Statement("SELECT coalesce(max(seq), 0) + 1 FROM memories")
-UNEMBEDDED: Final = Statement("""
+DIMENSION: Final = either(sqlite="v.dimension", postgres="vector_dims(v.vector)")
+UNEMBEDDED: Final = Statement(f"""
     SELECT m.seq, m.id, m.content FROM memories m LEFT JOIN memory_vectors v ON v.memory = m.seq
-    WHERE m.seq < :before AND m.seq > :after AND (v.model IS NULL OR v.model <> :model)
+    WHERE m.seq < :before AND m.seq > :after AND (v.model IS NULL OR v.model <> :model
+            OR (:dimension > 0 AND {DIMENSION} <> :dimension))
         AND m.superseded_by = '' AND (m.expires_at IS NULL OR m.expires_at > :now)
     ORDER BY m.seq DESC LIMIT :limit
+""")
+DIMENSIONS: Final = Statement(f"""
+    SELECT {DIMENSION}, count(*) FROM memory_vectors v WHERE v.model = :model GROUP BY 1 ORDER BY 1
 """)
 EMBEDDED: Final = Statement("""
     SELECT (SELECT count(*) FROM memory_vectors WHERE model = :model),
@@ -237,16 +244,15 @@ class SqlMemories:
             newest = _newest_statement(access, filters, now, audiences)
             rows = await self._database.fetch(*newest)
             return [Match(record_from(row), 0.0) for row in rows]
+        if filters.similar:
+            return await self._database.run(lambda: self._similar(access, filters, now))
         hits = await self._words.fitting(access, filters, now)
         if access.agent and not filters.after_id:
             hits = await self._with_shared(access, filters, now, hits)
         if not hits:
             return []
         params = visible_at(access, self._clock) | {"seqs": [seq for seq, _ in hits]}
-        records = {
-            row[0]: row[1:] for row in await self._database.fetch(RECORDS.of(access), params)
-        }
-        return [Match(record_from(records[seq]), score) for seq, score in hits if seq in records]
+        return _matches(hits, await self._database.fetch(RECORDS.of(access), params))
 
     async def get(self, access: AccessScope, memory_id: str) -> Record | None:
         params = visible_at(access, self._clock) | {"id": storable(memory_id)}
@@ -335,7 +341,12 @@ class SqlMemories:
         return await self._database.run(work)
 
     async def unembedded(
-        self, model: str, limit: int, before: int | None = None, after: int = 0
+        self,
+        model: str,
+        limit: int,
+        before: int | None = None,
+        after: int = 0,
+        dimension: int = 0,
     ) -> list[Unembedded]:
         if not await self._vectors.made():
             return []
@@ -346,7 +357,7 @@ class SqlMemories:
         while len(rows) < limit and upper > after + 1:
             lower = max(after, upper - WINDOW[self._database.engine])
             params = {"model": storable(model), "limit": limit - len(rows), "now": self._now()}
-            params |= {"before": upper, "after": lower}
+            params |= {"before": upper, "after": lower, "dimension": dimension}
             rows += [Unembedded(*row) for row in await self._database.fetch(UNEMBEDDED, params)]
             upper = lower + 1
         return rows
@@ -358,6 +369,12 @@ class SqlMemories:
         ((done, every),) = await self._database.fetch(EMBEDDED, params)
         return int(done), int(every)
 
+    async def dimensions(self, model: str) -> dict[int, int]:
+        if not await self._vectors.made():
+            return {}
+        rows = await self._database.fetch(DIMENSIONS, {"model": storable(model)})
+        return {int(dimension): int(count) for dimension, count in rows}
+
     async def prune(self, now: datetime, superseded_before: datetime) -> list[str]:
         params = {
             "now": micros(now),
@@ -365,6 +382,12 @@ class SqlMemories:
             "most": AT_ONCE[self._database.engine],
         }
         return [str(id_) for (id_,) in await self._database.fetch(PRUNE, params)]
+
+    def _similar(self, access: AccessScope, filters: Filter, now: int) -> Work[list[Match]]:
+        hits = yield from self._words.similar(access, filters, now)
+        params = access.parameters() | {"now": now, "seqs": [seq for seq, _ in hits]}
+        rows = (yield from fetch(RECORDS.of(access), params)) if hits else []
+        return _matches(hits, rows)
 
     async def _with_shared(
         self, access: AccessScope, filters: Filter, now: int, hits: list[tuple[int, float]]
@@ -383,6 +406,12 @@ class SqlMemories:
 
     def _now(self) -> int:
         return micros(self._clock.now())
+
+
+def _matches(hits: Sequence[tuple[int, float]], rows: Sequence[Row]) -> list[Match]:
+    """Return the records of `RECORDS` in the order of the hits."""
+    records = {row[0]: row[1:] for row in rows}
+    return [Match(record_from(records[seq]), score) for seq, score in hits if seq in records]
 
 
 def _take_back(params: Mapping[str, object], memory_id: str) -> Work[list[str]]:

@@ -54,7 +54,7 @@ def owners_within(access: AccessScope) -> list[str]:
     if access.project:
         names.append(name_of(access.tenant, "project", access.project))
     if access.private:
-        names += [name_of(access.tenant, "user", person) for person in access.persons]
+        names += own_owners(access)
     return names
 
 
@@ -69,6 +69,19 @@ def within(access: AccessScope) -> list[str]:
     if access.room:
         names += [_heard(access.tenant, person, access.room) for person in access.persons]
         names.append(name_of(access.tenant, "room", access.room))
+    return names
+
+
+def own_owners(access: AccessScope) -> list[str]:
+    """Return the linked identities of the person as owners."""
+    return [name_of(access.tenant, "user", person) for person in access.persons]
+
+
+def own_within(access: AccessScope) -> list[str]:
+    """Return the partitions of the person's own memories that this access may read."""
+    names = own_owners(access) if access.private else []
+    if access.room:
+        names += [_heard(access.tenant, person, access.room) for person in access.persons]
     return names
 
 

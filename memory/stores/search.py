@@ -6,7 +6,7 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from db import Database, Params, Statement, among, either
+from db import Database, Params, Statement, Work, among, either
 from db.values import micros, storable
 from gateway.immutable import replace
 from gateway.ports import Clock
@@ -31,6 +31,14 @@ class WordSearch(Protocol):
     ) -> list[tuple[int, float]]:
         """Return up to `wanted.limit` matches after `wanted.after_id` that contain words of
         `wanted.text`: their numbers and the share of the words, best first."""
+        ...
+
+    def similar(
+        self, access: AccessScope, filters: Filter, now: int
+    ) -> Work[list[tuple[int, float]]]:
+        """Return up to `filters.limit` own matches that share telling words of `filters.text`:
+        their numbers and scores (0 to 1), best first. The work is bounded, so that of the matches
+        of common words only the newest are found."""
         ...
 
     async def weighed(
@@ -73,18 +81,26 @@ class VectorSearch(Protocol):
 
 
 class Searches(Struct, frozen=True):
-    """`maintain` does what the indexes need now and then; it returns the number of steps done."""
+    """`maintain` does what the indexes need now and then, `clean` takes deleted words out of their
+    pages; both do one step and return the number of steps done."""
 
     words: WordSearch
     vectors: VectorSearch
     maintain: Callable[[], Awaitable[int]]
+    clean: Callable[[], Awaitable[int]]
+
+
+async def _cleaned() -> int:
+    """Do nothing: PostgreSQL's index has no words of rows that were vacuumed."""
+    return 0
 
 
 def searches_on(database: Database) -> Searches:
     """The searches of an engine. Raises TypeError for a database of another kind."""
     if database.engine == "sqlite":
         words = SqliteWords(database)
-        return Searches(words, SqliteVectors(database), _after_refiling(database, words.merge))
+        maintain = _after_refiling(database, words.merge)
+        return Searches(words, SqliteVectors(database), maintain, words.merge)
     # Loaded only where it is configured: the library costs memory and start-up time.
     from db.postgres import PostgresDatabase  # noqa: PLC0415 - loaded only where it is needed
     from memory.stores.postgres.vector_search import PostgresVectors  # noqa: PLC0415 - loaded only where it is needed
@@ -94,7 +110,7 @@ def searches_on(database: Database) -> Searches:
         raise TypeError(f"no searches for {type(database).__name__}")
     vectors = PostgresVectors(database)
     maintain = _after_refiling(database, vectors.table.make_index)
-    return Searches(PostgresWords(database), vectors, maintain)
+    return Searches(PostgresWords(database), vectors, maintain, _cleaned)
 
 
 def _after_refiling(

@@ -26,6 +26,10 @@ CHUNK: Final = 100
 """Memories that are read closely at a time."""
 WEIGHED_CLOSELY: Final = 150
 """Candidates whose words are counted for `bm25`."""
+MAX_CLOSE: Final = 60
+"""Candidates that are compared word by word with a statement."""
+BREVITY: Final = 4
+"""Words that are added to the length of a text: a short one is not the closest for that alone."""
 ALL: Final = 1 - 1e-9
 SATURATION: Final = 1.2
 LENGTH: Final = 0.75
@@ -48,6 +52,14 @@ class WordCandidate(NamedTuple):
     id: str
     words: str
     length: int
+
+
+class WordUse(Struct, frozen=True):
+    """The memories with a word. A common word is in more of them than `memories` says: `span` is
+    the range of numbers in which so many are, 0 for another word."""
+
+    memories: int
+    span: int = 0
 
 
 def rarity(having: int, total: int) -> float:
@@ -82,6 +94,42 @@ def bm25(
                 score += weight / (1 + pivot)
         scored.append((score, one.number, one.id))
     return [(id_, score) for score, _, id_ in sorted(scored, reverse=True)]
+
+
+def closest(
+    candidates: Iterable[WordCandidate], terms: Sequence[Term], uses: Sequence[WordUse], total: int
+) -> list[tuple[int, float]]:
+    """Return numbers and scores (above 0, to 1), best first: the weighted share of a statement's
+    words that a text contains, less where it is longer than the statement. `total` is the number of
+    memories among which the candidates are."""
+    weights = _weights(uses, total)
+    weighed = [pair for pair in zip(weights, terms, strict=True) if pair[0]]
+    whole = math.fsum(weights) or 1.0
+    spelt = [(weight, f" {term.text} ") for weight, term in weighed if not term.prefix]
+    begun = [(weight, term) for weight, term in weighed if term.prefix]
+    usual = len(terms) + BREVITY
+    scored = []
+    for one in candidates:
+        padded = f" {one.words} "
+        shared = sum([weight for weight, word in spelt if word in padded])
+        shared += sum([weight for weight, term in begun if term.stands_in(padded)])
+        longer = max(1.0, math.sqrt((one.length + BREVITY) / usual))
+        if shared > 0:
+            scored.append((min(1.0, shared / whole) / longer, one.number))
+    return [(number, score) for score, number in sorted(scored, reverse=True)]
+
+
+def _weights(uses: Sequence[WordUse], total: int) -> list[float]:
+    """Return the weight of each word, 0 without a memory. The most common word is taken to be in
+    every memory, and the others in as many as their spans say."""
+    dense = min((use.span for use in uses if use.span), default=0)
+    total = max(total, *(use.memories for use in uses))
+    return [
+        math.log1p(total / max(use.memories, total * dense / use.span if use.span else 0))
+        if use.memories
+        else 0.0
+        for use in uses
+    ]
 
 
 def chosen(counts: Sequence[int], enough: int = MAX_CANDIDATES) -> list[int]:

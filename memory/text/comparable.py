@@ -9,7 +9,6 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from gateway.immutable import replace
 from memory.text.sentences import SPEAKER
 from memory.text.similarity import DATES as DATE_NAMES
 from memory.text.similarity import UNSPACED_DATES
@@ -23,7 +22,12 @@ _LISTS: Final = read_word_lists(__file__)
 
 
 def _plain(word: str) -> str:
+    if word.isascii():
+        return word.lower()
     return unicodedata.normalize("NFC", word.casefold()).replace("’", "'")
+
+
+_NOWHERE: Final = frozenset[int]()
 
 
 class Words(Struct, frozen=True):
@@ -60,6 +64,10 @@ class Words(Struct, frozen=True):
         """Return the places of all tokens that belong to them."""
         found: set[int] = set()
         dense, single, phrases = bool(self.unspaced), self.single, self.phrases
+        plain = [token.plain for token in tokens]
+        unspaced = dense and not "".join(plain).isascii()
+        if not unspaced and single.isdisjoint(plain) and phrases.keys().isdisjoint(plain):
+            return _NOWHERE
         for place, token in enumerate(tokens):  # most words are in no list
             if token.plain in single or token.plain in phrases or (dense and token.dense):
                 found.update(range(place, place + self.length_at(tokens, place)))
@@ -87,6 +95,7 @@ _TOKEN: Final = re.compile(
     rf"[{_SPACELESS}]|(?:qu|[cdjlmnst])['’](?=\w)|[^\s{_SPACELESS}]+", re.IGNORECASE
 )
 """A word, or its beginning where a vowel was left out: "l'échéance" is two words."""
+_DENSE: Final = re.compile(f"[{_SPACELESS}]")
 _KOREAN: Final = re.compile(r"(?<=[\uac00-\ud7af\d])(?:에서|으로|[을를은는이가에로의와과])$")
 """A particle at the end of a Korean word."""
 MARKED: Final = re.compile(
@@ -110,26 +119,31 @@ _EMPTY: Final = FUNCTION_WORDS | STOP_WORDS | SPEAKER
 
 
 def _tokens(text: str) -> list[Token]:
-    found: list[Token] = []
-    for match in _TOKEN.finditer(text):
-        written = match[0]
+    read: list[tuple[str, str, str, bool]] = []
+    ending: set[int] = set()
+    for written in _TOKEN.findall(text):
         word = written.strip(SIGNS)
-        ends = written[-1] in _ENDS
+        if written[-1] in _ENDS:
+            ending.add(len(read) - (not word))
         if not word:
-            if ends and found:
-                found[-1] = replace(found[-1], ends=True)
             continue
-        dense = re.match(f"[{_SPACELESS}]", word) is not None
         plain = _plain(word)
-        key = plain if dense else stem(folded(_KOREAN.sub("", plain)))
-        found.append(Token(word, plain, key, dense, ends))
-    language = language_of([token.plain for token in found])
-    return [
-        replace(token, foreign=True)
-        if token.plain in _ONLY_IN and language not in _ONLY_IN[token.plain]
-        else token
-        for token in found
-    ]
+        if word.isascii():
+            read.append((word, plain, stem(plain), False))
+            continue
+        dense = _DENSE.match(word) is not None
+        read.append((word, plain, plain if dense else stem(folded(_KOREAN.sub("", plain))), dense))
+    foreign = _foreign([plain for _, plain, _, _ in read])
+    return [Token(*one, at in ending, one[1] in foreign) for at, one in enumerate(read)]
+
+
+def _foreign(words: Sequence[str]) -> frozenset[str]:
+    """Return the words that the lists mean in another language than that of these words."""
+    doubtful = _ONLY_IN.keys() & words
+    if not doubtful:
+        return frozenset()
+    language = language_of(words)
+    return frozenset(word for word in doubtful if language not in _ONLY_IN[word])
 
 
 def _only_in() -> dict[str, frozenset[str]]:
@@ -168,6 +182,10 @@ POSTPOSITIONS: Final = Words.named("postpositions")
 _PARTICLE_WORDS: Final = Words.named("particles")
 SINGLE: Final = Words.named("single values", unspaced="unspaced single values")
 """Words for what has one value at a time: "name", "deadline"."""
+LIKES: Final = Words.named("likings", unspaced="unspaced likings")
+"""Words of a liking: "love"."""
+DISLIKES: Final = Words.named("dislikings", unspaced="unspaced dislikings")
+"""Words of a dislike: "hate"."""
 DATES: Final = Words(DATE_NAMES, {}, UNSPACED_DATES)
 """Names of days and months."""
 

@@ -12,8 +12,17 @@ from msgspec import Struct
 from gateway.errors import UsageError
 from memory.model.record import Record
 from memory.service.handle import MemoryHandle
+from memory.stores.conflicts import KeptPair
 from memory.transfer.encryption import Sealer
-from memory.transfer.line_format import MEMORIES, PROOF, as_line, header_of, line_of, proof_of
+from memory.transfer.line_format import (
+    MEMORIES,
+    PROOF,
+    as_line,
+    header_of,
+    line_of,
+    pair_line_of,
+    proof_of,
+)
 from memory.transfer.parquet import ParquetWriter
 
 Form = Literal["jsonl", "parquet"]
@@ -46,9 +55,13 @@ class _LinesWriter:
     def add(self, record: Record) -> None:
         self._target.write(as_line(signed_line(self._handle, record, self._embeddings)))
 
+    def add_pair(self, pair: KeptPair) -> None:
+        self._target.write(as_line(pair_line_of(pair)))
+
 
 async def export(handle: MemoryHandle, options: ExportOptions) -> int:
-    """Write the file, oldest memory first; how many are in it.
+    """Write the file, oldest memory first, and after the memories the pairs that may contradict
+    each other; return how many memories are in it. A Parquet file has memories only.
 
     Raises `BadInput` when it cannot be written, `StoreUnavailable` when memory cannot be read.
     """
@@ -61,6 +74,9 @@ async def export(handle: MemoryHandle, options: ExportOptions) -> int:
         async for record in handle.read.everything():
             writer.add(record)
             count += 1
+        if isinstance(writer, _LinesWriter):
+            for pair in await handle.contradictions.every():
+                writer.add_pair(pair)
         await handle.read.note_export(count)
     return count
 

@@ -3,6 +3,7 @@
 import asyncio
 import io
 import uuid
+from codecs import BOM_UTF8
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from gateway.text import NO_TEXT, Text, joined, text, verbatim
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import ID_PREFIX, Draft, Kind, Scope, SourceType
 from memory.service.handle import MemoryHandle
+from memory.stores.conflicts import KeptPair, Pair
 from memory.transfer.encryption import MAGIC as SEALED
 from memory.transfer.encryption import Opener, is_sealed
 from memory.transfer.line_format import (
@@ -26,6 +28,7 @@ from memory.transfer.line_format import (
     Elsewhere,
     Header,
     ImportLine,
+    PairLine,
     Read,
     Unreadable,
     header_from,
@@ -52,6 +55,9 @@ TAKEN: Final = text("its id belongs to another memory")
 NO_MEMORY: Final = text("{table}: only memories are imported")
 ONLY_LINES: Final = text(
     "a Parquet file can be imported only at the terminal; export JSON lines instead"
+)
+NO_PAIR: Final = text(
+    "its two memories are not both yours and stored here, or too many pairs wait for your decision"
 )
 STORED_ALREADY: Final = text("it is stored already")
 WAITS_ALREADY: Final = text("it already waits for a decision")
@@ -134,6 +140,8 @@ class _One:
     async def bring_in(self, number: int, entry: Read) -> LineReport:
         if isinstance(entry, Unreadable):
             return LineReport(number, LineOutcome.UNREADABLE, entry.reason)
+        if isinstance(entry, PairLine):
+            return await self._pair(number, entry)
         if isinstance(entry, Elsewhere):
             return LineReport(number, LineOutcome.LEFT, NO_MEMORY.of(table=verbatim(entry.table)))
         memory_id = self._id(entry.line)
@@ -205,6 +213,16 @@ class _One:
             case _:
                 return LineReport(number, LineOutcome.REFUSED, result.reason)
 
+    async def _pair(self, number: int, line: PairLine) -> LineReport:
+        pair = Pair(self._mapped(line.older), self._mapped(line.newer))
+        kept = KeptPair(pair, line.noticed_at, line.asked_at, line.settled_at)
+        stored = await self.handle.contradictions.bring_in(kept)
+        if stored is None:
+            return LineReport(number, LineOutcome.KNOWN, STORED_ALREADY)
+        if stored:
+            return LineReport(number, LineOutcome.STORED)
+        return LineReport(number, LineOutcome.REFUSED, NO_PAIR)
+
     async def _draft(self, entry: ImportLine, memory_id: str, *, proven: bool) -> Draft:
         replaced = self._mapped(entry.supersedes)
         older = await self.handle.read.get(replaced) if replaced else None
@@ -271,7 +289,7 @@ def _contents(stack: ExitStack, file: Source, key: str) -> tuple[Header, Iterato
         source = stack.enter_context(io.BufferedReader(Opener(source, key)))
     if source.peek(len(PARQUET)).startswith(PARQUET):
         return _rows(source)
-    return header_from(source.readline(MAX_LINE)), _lines(source)
+    return header_from(source.readline(MAX_LINE).removeprefix(BOM_UTF8)), _lines(source)
 
 
 def _rows(source: BinaryIO) -> tuple[Header, Iterator[Numbered]]:

@@ -25,6 +25,7 @@ from memory.model.record import (
     Trust,
 )
 from memory.service.handle import MemoryHandle
+from memory.stores.conflicts import KeptPair
 from memory.stores.rows import SHAPES, columns_of
 from memory.stores.rows import fields_of as evidence_fields
 from memory.write.imports import ProvenHistory
@@ -37,10 +38,12 @@ MAX_LINES: Final = 200_000
 """Memories of one file."""
 MAX_PROBLEMS: Final = 3
 MEMORIES: Final = "memories"
+PAIRS: Final = "memory_conflicts"
+"""Pairs of memories that may contradict each other."""
 TABLES: Final = frozenset(
     (
         "memory_reviews",
-        "memory_conflicts",
+        PAIRS,
         "memory_sessions",
         "brain_documents",
         "turns",
@@ -145,6 +148,23 @@ class ImportLine(BaseModel):
     """The time of its replacement; None while it is current."""
 
 
+class PairLine(BaseModel):
+    """The documented fields of a pair. Its times are seconds since 1970, or texts."""
+
+    model_config = ConfigDict(frozen=True)
+
+    older: Annotated[_Id, StringConstraints(min_length=1)]
+    """The id of the older memory."""
+    newer: Annotated[_Id, StringConstraints(min_length=1)]
+    """The id of the newer memory."""
+    noticed_at: AwareDatetime
+    """The time of the comparison."""
+    asked_at: AwareDatetime | None = None
+    """The time of the last question; None if the person was not asked."""
+    settled_at: AwareDatetime | None = None
+    """The time of the answer; None while it is open."""
+
+
 Values = Mapping[str, object]
 
 
@@ -168,12 +188,23 @@ class Elsewhere(Struct, frozen=True):
     table: str
 
 
-Read = ImportEntry | Unreadable | Elsewhere
+Read = ImportEntry | PairLine | Unreadable | Elsewhere
 
 
 def header_of(person: str, now: datetime) -> dict[str, object]:
     """The first line of an export."""
     return {"format": FORMAT, "version": VERSION, "exported_at": _text(now), "person": person}
+
+
+def pair_line_of(kept: KeptPair) -> dict[str, object]:
+    """A pair as a JSON object."""
+    times = {
+        "noticed_at": kept.noticed_at,
+        "asked_at": kept.asked_at,
+        "settled_at": kept.settled_at,
+    }
+    ids = {"table": PAIRS, "older": kept.pair.older, "newer": kept.pair.newer}
+    return ids | {name: _text(time) for name, time in times.items()}
 
 
 def fields_of(record: Record) -> dict[str, object]:
@@ -214,20 +245,23 @@ def header_from(line: bytes | Values) -> Header:
 
 
 def line_from(line: bytes | Values) -> Read:
-    """A memory of a file, or the reason why it is invalid, which never repeats its text."""
+    """A memory or a pair of a file, or the reason why it is invalid, which never repeats its
+    text."""
     try:
         values = _values(line)
     except ValueError:
         return Unreadable(NO_OBJECT)
     table = values.get("table", MEMORIES)
-    if table != MEMORIES:
-        known = isinstance(table, str) and table in TABLES
-        return Elsewhere(str(table)) if known else Unreadable(NO_TABLE)
     try:
-        return ImportEntry(ImportLine.model_validate_json(to_json(values)), values)
+        if table == PAIRS:
+            return PairLine.model_validate_json(to_json(values))
+        if table == MEMORIES:
+            return ImportEntry(ImportLine.model_validate_json(to_json(values)), values)
     except ValidationError as error:
         problems = error.errors(include_url=False, include_input=False)[:MAX_PROBLEMS]
         return Unreadable(verbatim("; ".join(_problem(problem) for problem in problems)))
+    known = isinstance(table, str) and table in TABLES
+    return Elsewhere(str(table)) if known else Unreadable(NO_TABLE)
 
 
 def _values(line: bytes | Values) -> Values:

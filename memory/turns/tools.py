@@ -9,9 +9,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
+from msgspec import Struct
 from pydantic import Field, StringConstraints
 
 from gateway.errors import BadInput, MemoryUnavailable, ToolError
+from gateway.immutable import replace
 from gateway.ports import ToolSpec
 from memory.model.outcome import Outcome
 from memory.model.record import MAX_ARGUMENT, MAX_TAG, MAX_TAGS, Draft, Kind, Record, Scope
@@ -29,6 +31,7 @@ from memory.turns.document_tool import (
     replaced_id,
     stored_answer,
 )
+from memory.turns.pages import NO_PAGE, fitting, size_of
 from memory.write.statement import ExternalText, shown_before
 
 MAX_QUERY: Final = 500
@@ -145,6 +148,17 @@ class SearchArguments(Arguments):
         bool, Field(description="Return memories that were replaced as well.")
     ] = False
     limit: Annotated[int, Field(ge=1, le=MAX_RESULTS, description="The most results.")] = 20
+    cursor: Annotated[
+        MemoryId | None, Field(description="`next_cursor` of the answer before, for what follows.")
+    ] = None
+
+
+class FoundPage(Struct, frozen=True):
+    """The memories of one answer with their scores, best first. `next_cursor` leads to the next
+    ones; it is empty at the end."""
+
+    matches: tuple[tuple[Record, float], ...]
+    next_cursor: str
 
 
 class BriefArguments(Arguments):
@@ -239,17 +253,32 @@ class MemoryTools:
         return as_json(answer)
 
     async def _search(self, args: SearchArguments) -> str:
-        matches = await self.find(args)
-        marks = await self._handle.contradictions.marks() if matches else {}
+        found = await self.find(args)
+        marks = await self._handle.contradictions.marks() if found.matches else {}
         results = [
-            found_answer(record, score, marks.get(record.id, ())) for record, score in matches
+            found_answer(record, score, marks.get(record.id, ())) for record, score in found.matches
         ]
-        return as_json({"results": results})
+        following = {"next_cursor": found.next_cursor} if found.next_cursor else {}
+        return as_json({"results": results} | following)
 
-    async def find(self, args: SearchArguments) -> list[tuple[Record, float]]:
-        """Return the memories of a search with their scores, best first, and note that the model
-        reads them."""
-        now = self._handle.request.at
+    async def find(self, args: SearchArguments) -> FoundPage:
+        """Return the memories of a search that fit into an answer, and note that the model reads
+        them. Raises `ToolError` for a cursor that leads to no page."""
+        matches, more = await self._matches(args)
+        count = fitting(size_of(found_answer(record, score)) for record, score in matches)
+        more, matches = more or count < len(matches), matches[:count]
+        self._shown.add(record.id for record, _ in matches)
+        for record, _ in matches:
+            for piece in shown_before(record, self._handle.access.persons):
+                self._external.add(piece)
+        return FoundPage(tuple(matches), matches[-1][0].id if matches and more else "")
+
+    async def _matches(self, args: SearchArguments) -> tuple[list[tuple[Record, float]], bool]:
+        """Return all matches after the cursor, best first, and True if there may be more."""
+        now, read = self._handle.request.at, self._handle.read
+        after = "" if args.cursor is None else self._shown.named(args.cursor)
+        if after is None or (after and await read.get(after) is None):
+            raise ToolError(NO_PAGE)
         narrowed = Filter(
             tags=tuple(args.tags),
             kinds=(Kind(args.type),) if args.type else (),
@@ -257,19 +286,18 @@ class MemoryTools:
             at=now,
             limit=args.limit,
         )
-        if args.query.strip():
-            query = Query(args.query, now, args.limit, filters=narrowed)
-            recalled = await self._handle.read.recall(query)
-            matches = [(one.record, one.score) for one in recalled.results]
-        else:
-            matches = [
-                (match.record, match.score) for match in await self._handle.read.search(narrowed)
-            ]
-        self._shown.add(record.id for record, _ in matches)
-        for record, _ in matches:
-            for piece in shown_before(record, self._handle.access.persons):
-                self._external.add(piece)
-        return matches
+        if not args.query.strip():
+            listed = await read.search(replace(narrowed, after_id=after))
+            return [(one.record, one.score) for one in listed], len(listed) == args.limit
+        recalled = await read.recall(Query(args.query, now, args.limit, filters=narrowed))
+        ranked = [(one.record, one.score) for one in recalled.results]
+        if not after:
+            return ranked, False
+        places = (place for place, (record, _) in enumerate(ranked) if record.id == after)
+        place = next(places, None)
+        if place is None:
+            raise ToolError(NO_PAGE)
+        return ranked[place + 1 :], False
 
     async def _brief(self, args: BriefArguments) -> str:
         brief = await self._brief_of()

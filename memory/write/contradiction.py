@@ -28,7 +28,9 @@ from memory.text.comparable import (
     DENIES_LAST,
     DENIES_NEXT,
     DENIES_NOT,
+    DISLIKES,
     LEAVES,
+    LIKES,
     MARKED,
     OBJECTS,
     POSTPOSITIONS,
@@ -109,6 +111,9 @@ def judged(one: Statement | None, old: str, *, named: bool = False) -> Verdict:
         return _BESIDE
     if one.adds:
         return Verdict(Relation.BESIDE, Reason.ADDS)
+    if _opposed(one, other):
+        same = one.person(one.core) == other.person(other.core)
+        return _NAMED if named and same else _SAME_FRAME
     subject = _compared(one, other)
     if subject is Subject.OTHER:
         return Verdict(Relation.BESIDE, Reason.OTHER_SUBJECT)
@@ -116,7 +121,7 @@ def judged(one: Statement | None, old: str, *, named: bool = False) -> Verdict:
     if found is not None and found.relation is Relation.REPLACES:
         return found
     if named and subject is Subject.SAME:
-        return Verdict(Relation.REPLACES, Reason.NAMED)
+        return _NAMED
     if found is not None:
         return found
     if named:
@@ -127,6 +132,7 @@ def judged(one: Statement | None, old: str, *, named: bool = False) -> Verdict:
 
 
 _BESIDE: Final = Verdict(Relation.BESIDE, Reason.UNRELATED)
+_NAMED: Final = Verdict(Relation.REPLACES, Reason.NAMED)
 _DENIED: Final = Verdict(Relation.REPLACES, Reason.DENIED)
 _OTHER_NUMBER: Final = Verdict(Relation.REPLACES, Reason.OTHER_NUMBER)
 _MAY_BE_DENIED: Final = Verdict(Relation.MAY_CONTRADICT, Reason.DENIED)
@@ -201,9 +207,23 @@ def _denied(one: Statement, other: Statement, subject: Subject) -> Verdict | Non
     return _MAY_BE_DENIED if maybe else None
 
 
+def _opposed(one: Statement, other: Statement) -> bool:
+    """True if a person likes the same thing in one statement and dislikes it in the other.
+    The verb comes before the thing, so that the subject alone does not show it."""
+    for words, opposite in ((LIKES, DISLIKES), (DISLIKES, LIKES)):
+        mine, theirs = words.places(one.tokens), opposite.places(other.tokens)
+        if mine and theirs:
+            of = one.telling_at([place for place in one.core if place not in mine])
+            to = other.telling_at([place for place in other.core if place not in theirs])
+            alike = len(of) == len(to) > 0 and all(_akin(key, to) for key in of)
+            persons = {one.person(one.core), other.person(other.core)} - {""}
+            return alike and len(persons) < 2
+    return False
+
+
 def _akin(key: str, others: frozenset[str]) -> bool:
-    """True if one of the words differs in its ending only: "kawy", "kawę"."""
-    return any(_same_but_for_endings(key, one) for one in others)
+    """True if one of the words is the same, or differs in its ending only: "kawy", "kawę"."""
+    return key in others or any(_same_but_for_endings(key, one) for one in others)
 
 
 def _is_one_value(one: Statement, other: Statement) -> bool:

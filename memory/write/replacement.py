@@ -51,7 +51,7 @@ def compared(text: str, current: Sequence[Record], named: Record | None = None) 
     return Compared(replaces, contradicts=tuple(contradicts))
 
 
-CANDIDATES: Final = 10
+CANDIDATES: Final = 6
 """Memories that are compared with a person's statement."""
 
 
@@ -60,7 +60,12 @@ async def with_candidates(
 ) -> Compared:
     """Compare a statement with the person's memories that share its words. With none if they
     cannot be read: nothing is replaced then."""
-    filters = Filter(text=text, own_only=True, tiers=(Tier.SEMANTIC,), limit=CANDIDATES, rare=True)
+    statement = Statement.of(text)
+    if statement is None or (statement.adds and named is None):  # it stands beside all others
+        return Compared()
+    filters = Filter(
+        text=text, own_only=True, tiers=(Tier.SEMANTIC,), limit=CANDIDATES, similar=True
+    )
     try:
         matches = await memories.find(access, filters)
     except (StoreUnavailable, MemoryUnavailable) as error:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import httpx2
 import typer
@@ -30,6 +30,9 @@ from parley.python_environment import install_command
 from parley.wiring.knowledge import knowledge_file
 from parley.wiring.recall import embedding_problem, models_folder, vector_model
 
+if TYPE_CHECKING:
+    from parley.wiring.storage import Storage
+
 Folder = Annotated[
     Path | None, typer.Option("--folder", help="A folder to use instead of the configured one.")
 ]
@@ -45,18 +48,24 @@ MAX_PARTS: Final = 100
 
 INTERRUPTED: Final = (httpx2.ReadError, httpx2.ReadTimeout, httpx2.RemoteProtocolError)
 
+MADE_ANEW: Final = (
+    "the model gives others than before. The running program makes the old ones anew; until then "
+    "words find these memories."
+)
+
 Progress = Callable[[str, int, int], None]
 """Called with the file, the bytes received, and the size (0 where it is unknown)."""
 
 
 class _Vectors(Struct, frozen=True):
     """The numbers of memories with a vector of the configured model, and of all; `problem` says
-    why that cannot be counted."""
+    why that cannot be counted. `dimensions` are the numbers of vectors by their dimension."""
 
     model: str = ""
     made: int = 0
     of: int = 0
     problem: str = ""
+    dimensions: dict[int, int] = {}
 
 
 def show_models(folder: Folder = None, config: Config = None, as_json: AsJson = False) -> int:
@@ -135,7 +144,11 @@ def _progress_line(vectors: _Vectors) -> str:
     if not vectors.model:
         return "Vectors: none; memories are found by their words."
     share = 100 * vectors.made // max(vectors.of, 1)
-    return f"Vectors of {vectors.model}: {vectors.made:,} of {vectors.of:,} memories ({share} %)."
+    told = f"Vectors of {vectors.model}: {vectors.made:,} of {vectors.of:,} memories ({share} %)."
+    if len(vectors.dimensions) < 2:
+        return told
+    several = ", ".join(f"{count:,} with {one}" for one, count in vectors.dimensions.items())
+    return f"{told} They have different dimensions ({several}): {MADE_ANEW}"
 
 
 def _vectors(settings: Settings) -> _Vectors:
@@ -144,10 +157,15 @@ def _vectors(settings: Settings) -> _Vectors:
         return _Vectors()
     try:
         require_database(settings)
-        made, of = with_storage(settings, lambda storage: storage.memory.memories.embedded(model))
+        return with_storage(settings, lambda storage: _counted(storage, model))
     except (ParleyError, StoreUnavailable) as error:
         return _Vectors(problem=str(error))
-    return _Vectors(model, made, of)
+
+
+async def _counted(storage: "Storage", model: str) -> _Vectors:
+    memories = storage.memory.memories
+    made, of = await memories.embedded(model)
+    return _Vectors(model, made, of, dimensions=await memories.dimensions(model))
 
 
 def _chunks(settings: Settings) -> VectorProgress | None:

@@ -38,6 +38,7 @@ from memory.recall.retriever import Retriever
 from memory.recall.rules import Fusion, RecallLimits, RecallRules
 from memory.service.dependencies import MemoryDependencies
 from memory.service.handle import Memory
+from memory.service.index_cleaning import IndexCleaning
 from memory.service.links import Links
 from memory.service.people import People, ProjectRules
 from memory.stores.audit import Audit
@@ -207,6 +208,7 @@ def _dependencies(
         holders,
         storage.working,
         shares=share_reviews(stores, services.audit, clock, agent_limits(settings)),
+        cleaning=IndexCleaning((stores.clean, storage.conversation_views.merge), clock),
         repositories=repositories,
     )
 

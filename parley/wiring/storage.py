@@ -178,6 +178,7 @@ class MemoryStores:
         searches, signal = searches_on(database), EventSignal()
         self._database = database
         self.memories: MemoryStore = SqlMemories(database, clock, searches)
+        self.clean = searches.clean
         self.recall = RecallStore(database, clock, searches)
         self.people = PeopleStore(database, clock)
         self.links = LinkStore(database)

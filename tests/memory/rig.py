@@ -40,6 +40,7 @@ from memory.ports.grounding import Citation, Reason, Verification
 from memory.recall.retriever import Retriever
 from memory.service.dependencies import MemoryDependencies
 from memory.service.handle import Memory, MemoryHandle
+from memory.service.index_cleaning import IndexCleaning
 from memory.service.links import Links
 from memory.service.people import People, ProjectRules
 from memory.stores.audit import Audit
@@ -350,6 +351,7 @@ def rig_on(
         history or SqlHistory(database),
         [stores.personal],
         shares=share_reviews(stores, audit, clock, AgentLimits()),
+        cleaning=IndexCleaning((stores.clean,), clock),
         repositories=repositories,
     )
     memory = Memory(parts)

@@ -10,6 +10,7 @@ from memory.model.scope import AccessScope
 from memory.ports.memories import Filter
 from memory.stores.filters import conditions_of, statement, values_of
 from memory.stores.partitions import owners_within, within
+from memory.stores.postgres.similar_search import match_query, quoted, similar
 from memory.stores.rows import partition_lexeme
 from memory.stores.word_ranking import (
     MAX_WEIGHED,
@@ -82,6 +83,9 @@ class PostgresWords:
             after = int(rows[0][0]) if rows else -1
         return [hit for some in chunks(hits, after) for hit in some][: filters.limit]
 
+    def similar(self, access: AccessScope, filters: Filter, now: int) -> Work[Hits]:
+        return similar(access, filters, now)
+
     async def weighed(
         self, access: AccessScope, query: str, filters: Filter, limit: int, now: int
     ) -> list[tuple[str, float]]:
@@ -103,7 +107,7 @@ class PostgresWords:
     async def shares(self, names: Sequence[str], terms: Sequence[Term]) -> list[list[int]]:
         shares = []
         for term in terms:
-            rows = await self._database.fetch(SHARES, {"names": names, "query": _query(term)})
+            rows = await self._database.fetch(SHARES, {"names": names, "query": match_query(term)})
             shares.append([int(share) for (share,) in rows])
         return shares
 
@@ -114,10 +118,8 @@ class PostgresWords:
         the partitions that have each word."""
         if not terms:
             return [], []
-        queries = [_query(term) for term in terms]
-        partitions = " | ".join(
-            _quoted(partition_lexeme(partition)) for partition in within(access)
-        )
+        queries = [match_query(term) for term in terms]
+        partitions = " | ".join(quoted(partition_lexeme(partition)) for partition in within(access))
         looked_for = values | {"terms": queries, "partitions": f"({partitions})"}
         counts = [int(count) for (count,) in await self._database.fetch(COUNTS, looked_for)]
         first = " | ".join(queries[place] for place in chosen(counts))
@@ -130,13 +132,3 @@ class PostgresWords:
 
 def _closely(values: Params) -> Work[list[list[Row]]]:
     return (yield from together(Fetch(CLOSELY, values), Fetch(PARTITIONS, values), last=True))
-
-
-def _query(term: Term) -> str:
-    """A word as PostgreSQL's query; there are neither quotes nor backslashes in it."""
-    words = [f"{_quoted(term.text)}{':*' if term.prefix else ''}", *map(_quoted, term.also)]
-    return f"({' | '.join(words)})"
-
-
-def _quoted(word: str) -> str:
-    return f"'{word}'"

@@ -11,6 +11,7 @@ from memory.model.scope import AccessScope
 from memory.ports.memories import Filter
 from memory.stores.filters import conditions_of, statement, values_of
 from memory.stores.partitions import within
+from memory.stores.sqlite.similar_search import CLOSELY, CommonWords, Hits, match_query, similar
 from memory.stores.word_ranking import (
     MAX_CANDIDATES,
     MAX_WEIGHED,
@@ -32,9 +33,6 @@ NEWEST: Final = Statement(f"""
 """)
 COUNT: Final = Statement("SELECT count(*) FROM memories_text WHERE memories_text MATCH :query")
 PICK: Final = f"SELECT m.seq FROM memories m WHERE {among('m.seq', 'some')} AND "
-CLOSELY: Final = f"""
-    SELECT m.seq, m.id, m.words, m.length FROM memories m WHERE {among("m.seq", "some")} AND
-"""
 NUMBER: Final = Statement("SELECT seq FROM memories WHERE id = :after")
 READ_WHOLE: Final = 200
 """Partitions of at most so many memories are read completely, which is cheaper than looking up
@@ -55,17 +53,19 @@ SHARES: Final = Statement(f"""
     ORDER BY rowid DESC LIMIT {MAX_WEIGHED}
 """)
 
-Hits = list[tuple[int, float]]
-
 
 class SqliteWords:
     """Implements `memory.stores.search.WordSearch`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._common = CommonWords()
 
     async def fitting(self, access: AccessScope, filters: Filter, now: int) -> Hits:
         return await self._database.run(lambda: _fitting(access, filters, now))
+
+    def similar(self, access: AccessScope, filters: Filter, now: int) -> Work[Hits]:
+        return similar(access, filters, now, self._common)
 
     async def weighed(
         self, access: AccessScope, query: str, filters: Filter, limit: int, now: int
@@ -75,7 +75,7 @@ class SqliteWords:
     async def shares(self, names: Sequence[str], terms: Sequence[Term]) -> list[list[int]]:
         shares = []
         for term in terms:
-            rows = await self._database.fetch(SHARES, {"query": _query(term, names)})
+            rows = await self._database.fetch(SHARES, {"query": match_query(term, names)})
             shares.append([int(share) for (share,) in rows])
         return shares
 
@@ -87,7 +87,7 @@ class SqliteWords:
 
 def _fitting(access: AccessScope, filters: Filter, now: int) -> Work[Hits]:
     terms = query_terms(storable(filters.text), unfinished=filters.unfinished)
-    hits, _ = yield from _having(access, terms, MAX_CANDIDATES if filters.rare else 0)
+    hits, _ = yield from _having(access, terms)
     values = values_of(access, filters, now)
     after: int | None = None
     if filters.after_id:
@@ -145,7 +145,7 @@ def _looked_up(
     partitions: Sequence[str], terms: Sequence[Term], enough: int
 ) -> Work[tuple[dict[int, int], list[int]]]:
     """Numbers of memories with the words that are in them, as bits, and how many have each word."""
-    queries = [{"query": _query(term, partitions)} for term in terms]
+    queries = [{"query": match_query(term, partitions)} for term in terms]
     results = yield from together(*(Fetch(COUNT, query) for query in queries))
     counts = [int(count) for ((count,),) in results]
     hits: dict[int, int] = {}
@@ -169,11 +169,3 @@ def _read_whole(
     looked_for = chosen(counts, enough) if enough else range(len(terms))
     filters = sum(1 << place for place in looked_for)
     return {seq: mask & filters for seq, mask in masks.items() if mask & filters}, counts
-
-
-def _query(term: Term, partitions: Sequence[str]) -> str:
-    """Return the query of a word in any of the partitions, whose names precede it in the index."""
-    more = " *" if term.prefix else ""
-    written = [f'"{partition}{term.text}"{more}' for partition in partitions]
-    written += [f'"{partition}{word}"' for partition in partitions for word in term.also]
-    return " OR ".join(written)

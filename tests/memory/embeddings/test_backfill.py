@@ -28,9 +28,10 @@ from tests.support.work import deadly, suspected
 
 @dataclass
 class Model:
-    """Says of a text how long it is."""
+    """Says of a text how long it is; `more` numbers make another dimension."""
 
     model: str = "m"
+    more: int = 0
     error: Exception | None = None
     texts: list[str] = field(default_factory=list)
 
@@ -38,7 +39,9 @@ class Model:
         if self.error:
             raise self.error
         self.texts += texts
-        return [Embedding(self.model, (float(len(text)), 1.0)) for text in texts]
+        return [
+            Embedding(self.model, (float(len(text)), 1.0, *(0.5,) * self.more)) for text in texts
+        ]
 
 
 @dataclass
@@ -198,3 +201,33 @@ async def test_a_crashing_model_is_not_loaded(rig: Rig) -> None:
     work = EmbeddingBackfill(rig.memories, rig.model, rig.clock, guard=guard)
     assert await work.step() == 0
     assert await rig.found() == set()
+
+
+async def test_after_another_dimension_of_the_same_name_all_vectors_are_made_anew(
+    rig: Rig,
+) -> None:
+    ids = await rig.keep(*(f"memory {number}" for number in range(BATCH + 3)))
+    assert await finish(rig.work()) == len(ids)
+    assert await rig.memories.dimensions("m") == {2: len(ids)}
+    wider = Model(more=2)
+    work = rig.work(wider)
+    assert await work.step() == BATCH
+    assert await rig.memories.dimensions("m") == {2: 3, 4: BATCH}
+    assert await finish(work) == 3
+    assert await rig.memories.dimensions("m") == {4: len(ids)}
+    assert await rig.found() == set(), "a question of the old dimension finds nothing"
+    again = rig.work(Model(more=2))
+    assert await finish(again) == 0
+
+
+async def test_a_dimension_that_changes_while_the_program_runs_is_followed(rig: Rig) -> None:
+    await rig.keep("one", "two")
+    work = rig.work()
+    assert await finish(work) == 2
+    rig.model.more = 1
+    await rig.keep("three")
+    assert await finish(work) == 1
+    assert await rig.memories.dimensions("m") == {2: 2, 3: 1}
+    await rig.clock.advance(601)
+    assert await finish(work) == 2
+    assert await rig.memories.dimensions("m") == {3: 3}

@@ -1,7 +1,10 @@
 """The matches of both memory stores, their order, and their omissions."""
 
+import importlib
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -148,17 +151,73 @@ async def test_memories_shown_in_a_session_are_checked_again(
     assert await memories.visible(access(), answers) == {stays.id}
 
 
-async def test_a_search_for_the_rarest_words_leaves_out_common_ones(
+async def test_the_oldest_memory_with_common_words_is_found_and_the_newest(
+    memories: MemoryStore,
+) -> None:
+    """Each word is in more memories than are read."""
+    await store(memories, record("my phone number is 12"))
+    for number in range(400):
+        text = f"the phone of the office rang on day {number}, says the list with each number"
+        await store(memories, record(text))
+    for text in ("my phone number is 34 now", "the phone number is 56"):
+        found = await texts(memories, text=text, own_only=True, similar=True, limit=6)
+        assert "my phone number is 12" in found[:2]
+        await store(memories, record("your phone number is 78", "test:main:bob"))
+    await store(memories, record("my phone number is 90"))
+    found = await texts(memories, text="the phone number", own_only=True, similar=True, limit=6)
+    assert set(found[:2]) == {"my phone number is 12", "my phone number is 90"}
+
+
+async def test_similar_memories_are_found_among_many_with_their_words(
+    memories: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rare words, two common words together, and one common word lead to a memory."""
+    for engine in ("sqlite", "postgres"):
+        monkeypatch.setattr(f"memory.stores.{engine}.similar_search.RARE", 3)
+    for number in range(230):
+        place = ("garden", "cellar", "attic")[number % 3]
+        await store(memories, record(f"the {place} has shelf number{number} with tools"))
+    await store(memories, record("a lighthouse stands on the hill"))
+    await store(memories, record("my bicycle leans in the garden beside the tools"))
+    await store(memories, record("the garden of somebody else with tools", "test:main:bob"))
+
+    async def similar(text: str, **filters: Any) -> list[str]:
+        return await texts(memories, text=text, own_only=True, similar=True, limit=6, **filters)
+
+    assert await similar("the old lighthouse") == ["a lighthouse stands on the hill"]
+    bicycle = await similar("my bicycle leans in the cellar beside the tools")
+    assert bicycle[0] == "my bicycle leans in the garden beside the tools"
+    both = await similar("tools in the garden")
+    assert len(both) == 6
+    assert all("garden" in one and "tools" in one for one in both)
+    assert len(await similar("attic")) == 6
+    assert await similar("zebra") == []
+    assert await similar("the old lighthouse", tags=("nowhere",)) == []
+
+
+async def test_a_search_for_similar_memories_does_bounded_work(
     memories: MemoryStore, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memory.stores.sqlite.word_search.MAX_CANDIDATES", 2)
-    for number in range(4):
+    """However many memories have a word, as many are read."""
+    read: list[int] = []
+    for name in ("sqlite", "postgres"):
+        module = importlib.import_module(f"memory.stores.{name}.similar_search")
+        monkeypatch.setattr(module, "MAX_CLOSE", 5)
+        monkeypatch.setattr(module, "OLDEST", 2, raising=False)
+        monkeypatch.setattr(module, "closest", _counted(module.closest, read))
+    for number in range(400):
         await store(memories, record(f"the garden has tree number{number}"))
-    await store(memories, record("a lighthouse stands in the garden"))
-    found = [
-        await texts(memories, text="the lighthouse garden", own_only=True, rare=rare)
-        for rare in (False, True)
-    ]
-    assert {one[0] for one in found} == {"a lighthouse stands in the garden"}
-    if engine.engine == "sqlite":  # the other one always limits how many it weighs
-        assert [len(one) for one in found] == [5, 1]
+    await texts(memories, text="a tree in the garden", own_only=True, similar=True)
+    await texts(memories, text="number7 garden", own_only=True, similar=True)
+    newest = 0 if engine.engine == "sqlite" else 200
+    assert 5 <= read[0] <= newest + 5
+    assert 1 <= read[1] <= newest + 6
+
+
+def _counted(closest: Callable[..., Any], read: list[int]) -> Callable[..., Any]:
+    def counted(candidates: Iterable[Any], *others: Any) -> Any:
+        some = list(candidates)
+        read.append(len(some))
+        return closest(some, *others)
+
+    return counted

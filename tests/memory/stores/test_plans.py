@@ -7,7 +7,7 @@ from db.sqlite import SqliteDatabase
 from memory.agents.stores import agents, pools
 from memory.ports.memories import Filter
 from memory.stores import filters, insert, memories, message_changes, rows, search
-from memory.stores.sqlite import word_search
+from memory.stores.sqlite import similar_search, word_search
 from tests.memory.stores.records import access
 from tests.support.for_each import for_each
 
@@ -24,7 +24,7 @@ STATEMENTS: dict[str, Statement] = {
     "newest": memories._newest_statement(access(project="p", room="r"), EVERY, 0)[0],
     "tally": memories._tally_statement(access(), EVERY, 0)[0],
     "picked": filters.statement(word_search.PICK + filters.conditions_of(access(), EVERY)),
-    "closely": filters.statement(word_search.CLOSELY + filters.conditions_of(access(), EVERY)),
+    "closely": filters.statement(similar_search.CLOSELY + filters.conditions_of(access(), EVERY)),
 }
 AGENT = access(project="p", room="r", agent="a")
 STATEMENTS |= {

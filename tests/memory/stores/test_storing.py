@@ -281,6 +281,10 @@ async def test_vectors_are_stored_for_existing_memories_only(memories: MemorySto
         await memories.embed([TextVector(one.id, "one", Embedding("other", (1.0, 2.0, 3.0)))]) == 1
     )
     assert await unembedded(memories, "other") == [(two.id, "two")]
+    assert await memories.dimensions("other") == {3: 1}
+    assert await memories.dimensions("m") == {}
+    assert len(await memories.unembedded("other", 10, dimension=3)) == 1
+    assert len(await memories.unembedded("other", 10, dimension=4)) == 2
 
 
 async def test_the_vector_of_a_text_edited_meanwhile_is_not_stored(

@@ -16,6 +16,7 @@ from memory.transfer.line_format import (
     TABLES,
     Elsewhere,
     ImportLine,
+    PairLine,
     Read,
     Unreadable,
     header_from,
@@ -98,6 +99,10 @@ def test_any_object_is_a_line_or_has_a_reason_that_does_not_repeat_it(values: An
         assert len(read.reason.english) < 1_000
     elif isinstance(read, Elsewhere):
         assert read.table in TABLES
+    elif isinstance(read, PairLine):
+        assert read.older
+        assert read.newer
+        assert read.noticed_at.tzinfo is not None
     else:
         line = read.line
         assert 1 <= len(line.content) <= MAX_DOCUMENT

@@ -22,8 +22,9 @@ from memory.model.record import (
 )
 from memory.ports.memories import Filter, TextVector
 from memory.service.handle import MemoryHandle
+from memory.stores.conflicts import KeptPair
 from memory.transfer.encryption import Sealer
-from memory.transfer.exporter import ExportOptions, Form, export
+from memory.transfer.exporter import ExportOptions, Form, export, personal_file
 from memory.transfer.importer import LineOutcome, LineReport, bring_in, needs_key
 from tests.memory.rig import Rig, memory_rig
 from tests.memory.transfer.test_encryption import CHEAP
@@ -357,3 +358,131 @@ async def test_exports_and_imports_are_audited(rig: Rig, tmp_path: Path) -> None
     )
     assert dict(exported.details) == {"count": 6}
     assert dict(imported.details) == {"lines": 6, "count": 0}
+
+
+async def told(rig: Rig, *contents: str) -> list[str]:
+    """Return the ids of memories that Ada stores one after the other."""
+    ids = []
+    for content in contents:
+        ada = await rig.handle("ada")
+        ids.append((await ada.write.remember(Draft(content, Kind.FACT))).memory_id)
+        await rig.clock.advance(60)
+    return ids
+
+
+async def pairs_of(handle: MemoryHandle) -> list[KeptPair]:
+    return await handle.contradictions.every()
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["memories", "everything"])
+async def test_pairs_that_may_contradict_are_imported_with_their_times(
+    rig: Rig, tmp_path: Path, whole: bool
+) -> None:
+    """A settled pair stays settled, so that nobody asks again."""
+    ids = await told(rig, "My name is Jon", "My name is John", "My city is Graz", "My city is Linz")
+    ada, file = await rig.handle("ada"), tmp_path / "ada.jsonl"
+    assert len(await ada.contradictions.marks()) == 4
+    await ada.contradictions.settle(ids[2], ids[3], "both")
+    assert await ada.contradictions.question() is not None
+    before = await pairs_of(ada)
+    assert [pair.settled_at is None for pair in before] == [True, False]
+    assert before[0].asked_at is not None
+    if whole:
+        file.write_bytes((await personal_file(ada))[0])
+    else:
+        assert await export(ada, ExportOptions(file)) == 4
+    await ada.erasure.erase_all()
+    ada = await rig.handle("ada")
+    assert await pairs_of(ada) == []
+    reports = await taken_in(ada, file)
+    assert await pairs_of(ada) == before
+    assert await ada.contradictions.marks() == {ids[0]: (ids[1],), ids[1]: (ids[0],)}
+    assert await ada.contradictions.question() is None, "it was asked today"
+    assert [one.outcome for one in reports].count(LineOutcome.STORED) == 6
+    again = await taken_in(ada, file)
+    assert [one.outcome for one in again].count(LineOutcome.KNOWN) == 6
+
+
+def written(file: Path, person: str, *lines: dict[str, Any]) -> Path:
+    """Write an export of a person by hand."""
+    header = {"format": "parley-memory", "version": 1, "person": person}
+    file.write_text("\n".join(json.dumps(line) for line in ({**header}, *lines)))
+    return file
+
+
+async def test_an_import_marks_no_memories_of_others_and_none_that_do_not_belong_together(
+    rig: Rig, tmp_path: Path
+) -> None:
+    one, other = await told(rig, "I live in Graz", "The heating is broken")
+    ada, bob = await rig.handle("ada"), await rig.handle("bob")
+    theirs = (await bob.write.remember(Draft("I live in Linz", Kind.FACT))).memory_id
+    working = (await ada.write.remember(Draft("We talk of Graz", Kind.CONTEXT))).memory_id
+    pair = {"table": "memory_conflicts", "noticed_at": 1.5}
+    lines = [
+        pair | {"older": older, "newer": newer}
+        for older, newer in (
+            *((one, theirs), (theirs, one), (one, one), (one, working), (one, "mem-none")),
+            *((one, ""), ("", ""), (one, "x" * 10_000)),
+        )
+    ]
+    lines += [pair | {"older": one}, {"table": "memory_conflicts", "older": one, "newer": other}]
+    lines += [pair | {"older": one, "newer": other, "settled_at": "yesterday"}]
+    for handle in (ada, bob):
+        file = written(tmp_path / "own.jsonl", handle.access.person, *lines)
+        outcomes = {report.outcome for report in await taken_in(handle, file)}
+        assert outcomes == {LineOutcome.REFUSED, LineOutcome.UNREADABLE}
+        assert await pairs_of(handle) == []
+    file = written(
+        tmp_path / "hers.jsonl", ada.access.person, pair | {"older": one, "newer": other}
+    )
+    (report,) = await taken_in(bob, file)
+    assert report.outcome is LineOutcome.REFUSED, "ids of another person mean nothing here"
+    (report,) = await taken_in(ada, file)
+    assert report.outcome is LineOutcome.STORED
+    turned = written(
+        tmp_path / "own.jsonl", ada.access.person, pair | {"older": other, "newer": one}
+    )
+    (report,) = await taken_in(ada, turned)
+    assert report.outcome is LineOutcome.KNOWN
+    assert len(await pairs_of(ada)) == 1
+
+
+async def test_times_of_imported_pairs_are_not_in_the_future_and_their_number_is_bounded(
+    rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory.stores.conflicts.MAX_OPEN", 2)
+    monkeypatch.setattr("memory.stores.conflicts.MAX_SETTLED", 1)
+    ids = await told(rig, *(f"Shelf {number} holds jars" for number in range(4)))
+    ada = await rig.handle("ada")
+    late = {"table": "memory_conflicts", "noticed_at": "2999-01-01T00:00:00Z"}
+    pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)]
+    lines = [late | {"older": ids[older], "newer": ids[newer]} for older, newer in pairs]
+    for line in lines[3:]:
+        line["settled_at"] = line["asked_at"] = "2999-01-01T00:00:00Z"
+    file = written(tmp_path / "own.jsonl", ada.access.person, *lines)
+    outcomes = [report.outcome for report in await taken_in(ada, file)]
+    stored, refused = LineOutcome.STORED, LineOutcome.REFUSED
+    assert outcomes == [stored, stored, refused, stored, refused]
+    for pair in await pairs_of(ada):
+        times = (pair.noticed_at, pair.asked_at, pair.settled_at)
+        assert all(time is None or time <= rig.clock.now() for time in times)
+
+
+@pytest.mark.parametrize("form", ["file", "bytes", "sealed"])
+async def test_a_byte_order_mark_is_ignored(rig: Rig, tmp_path: Path, form: str) -> None:
+    """Editors and shells on Windows write one; inside a file it belongs to a text."""
+    ada, file = await filled(rig), tmp_path / "ada.jsonl"
+    await export(ada, ExportOptions(file))
+    before = await everything(ada)
+    await ada.erasure.erase_all()
+    ada = await rig.handle("ada")
+    marked = b"\xef\xbb\xbf" + file.read_bytes()
+    file.write_bytes(marked)
+    if form == "sealed":
+        with file.open("wb") as target, Sealer(target, KEY) as sealed:
+            sealed.write(marked)
+    source = marked if form == "bytes" else file
+    key = KEY if form == "sealed" else ""
+    reports = [report async for report in bring_in(ada, source, key)]
+    assert {report.outcome for report in reports} == {LineOutcome.STORED}
+    assert await everything(ada) == before

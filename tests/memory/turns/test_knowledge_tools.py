@@ -224,7 +224,7 @@ class TestTheLimits:
         assert sum(lengths) <= MAX_TEXTS + 200
 
     @pytest.mark.parametrize(
-        "given", [{"query": ""}, {"query": "x" * 501}, {"limit": "5"}, {"scope": "all"}]
+        "given", [{"query": ""}, {"query": "x" * 501}, {"limit": "five"}, {"scope": "all"}]
     )
     async def test_of_arguments_are_errors(self, rig: Rig, given: dict[str, Any]) -> None:
         with pytest.raises(ToolError, match="cannot be used"):

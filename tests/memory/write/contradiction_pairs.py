@@ -319,6 +319,50 @@ uk | Удома я п'ю чай, а не каву | Я п'ю каву
 ja | 家では紅茶を飲みます、コーヒーではない | コーヒーを飲みます
 zh | 我在家喝茶，不是咖啡 | 我喝咖啡
 """
+LIKED_AND_DISLIKED: Final = """
+en | I hate Chinese food | I love Chinese food
+en | I love mushrooms | I hate mushrooms
+en | My brother hates olives | My brother loves olives
+de | Ich hasse Pilze | Ich liebe Pilze
+fr | Je déteste le café | J'adore le café
+es | Odio el café | Me encanta el café
+it | Odio i funghi | Amo i funghi
+pt | Odeio café | Adoro café
+pl | Nienawidzę grzybów | Uwielbiam grzyby
+ru | Я ненавижу кофе | Я люблю кофе
+uk | Я ненавиджу каву | Я люблю каву
+ar | أكره القهوة | أحب القهوة
+hi | मुझे कॉफ़ी से नफ़रत है | मुझे कॉफ़ी पसंद है
+ja | コーヒーが嫌いです | コーヒーが好きです
+zh | 我讨厌咖啡 | 我喜欢咖啡
+ko | 나는 커피를 싫어해 | 나는 커피를 좋아해
+en | I now hate jazz | I like jazz
+de | Mein Bruder liebt Oliven | Mein Bruder hasst Oliven
+fr | Ma sœur adore le jazz | Ma sœur déteste le jazz
+zh | 我喜欢下雨 | 我讨厌下雨
+"""
+LIKED_BY_OTHERS: Final = """
+en | I hate olives | I love mushrooms
+en | My brother hates olives | I love olives
+en | I hate cold coffee | I love coffee
+en | She hates olives | I love olives
+en | My daughter Ida hates olives | My son Theo loves olives
+en | I love my dog | I hate my car
+en | I also hate jazz | I love jazz
+de | Mein Bruder hasst Pilze | Ich liebe Pilze
+de | Ich hasse Regen | Ich liebe Schnee
+fr | Ma sœur déteste le café | J'adore le café
+es | Mi hermano odia el café | Me encanta el café
+it | Mia sorella odia i funghi | Amo i funghi
+pl | Moja siostra nienawidzi kawy | Uwielbiam kawę
+ru | Моя сестра ненавидит кофе | Я люблю кофе
+uk | Мій брат ненавидить каву | Я люблю каву
+ar | أخي يكره القهوة | أحب القهوة
+ja | 兄はコーヒーが嫌いです | 私はコーヒーが好きです
+zh | 我弟弟讨厌咖啡 | 我喜欢咖啡
+ko | 형은 커피를 싫어해 | 나는 커피를 좋아해
+en | I hate waiting for the bus | I love the bus
+"""
 KINDS: Final = (
     ("no certain form", NOT_CERTAIN, KEPT),
     ("other subject", OTHER_SUBJECT, BESIDE),
@@ -330,6 +374,8 @@ KINDS: Final = (
     ("one of several", SEVERAL, BESIDE),
     ("announced change", ANNOUNCED, ASKS),
     ("unrelated", UNRELATED, BESIDE),
+    ("liked before, disliked now", LIKED_AND_DISLIKED, ASKS),
+    ("another likes it, or another thing", LIKED_BY_OTHERS, BESIDE),
 )
 
 

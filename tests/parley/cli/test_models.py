@@ -63,11 +63,11 @@ async def test_after_a_change_of_the_model_the_progress_of_the_vectors_is_shown(
     storage = Storage(from_mapping({"database": {"url": url}}), SystemClock())
     await storage.start()
 
-    async def embed(model: str, limit: int) -> int:
-        memories = storage.memory.memories
-        some = await memories.unembedded(model, limit)
+    async def embed(model: str, limit: int, *vector: float) -> int:
+        memories, vector = storage.memory.memories, vector or (1.0, 0.0)
+        some = await memories.unembedded(model, limit, dimension=len(vector))
         return await memories.embed(
-            [TextVector(one.id, one.text, Embedding(model, (1.0, 0.0))) for one in some]
+            [TextVector(one.id, one.text, Embedding(model, vector)) for one in some]
         )
 
     async def told() -> str:
@@ -80,6 +80,8 @@ async def test_after_a_change_of_the_model_the_progress_of_the_vectors_is_shown(
     assert f": 2 of {every} memories" in await told()
     assert await embed(EMBEDDING.name, 100) == every - 2
     assert await told() == f"Vectors of {EMBEDDING.name}: {every} of {every} memories (100 %)."
+    assert await embed(EMBEDDING.name, 1, 1.0, 0.0, 0.0) == 1
+    assert f"different dimensions ({every - 1} with 2, 1 with 3): the model gives" in await told()
     await storage.stop()
 
 

@@ -119,7 +119,7 @@ async def test_the_skills_are_prompts_of_both_servers(servers: Servers, era: str
 
 async def test_arguments_that_cannot_be_used_are_explained(indexed: Servers) -> None:
     async with indexed.client() as client:
-        for given in ({}, {"query": "x" * 501}, {**WHY, "scope": "all"}, {**WHY, "limit": "1"}):
+        for given in ({}, {"query": "x" * 501}, {**WHY, "scope": "all"}, {**WHY, "limit": "one"}):
             result = await client.call_tool("search_code_kb", given)
             assert result.is_error
             assert "cannot be used" in text_of(result)
