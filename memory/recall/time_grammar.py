@@ -93,7 +93,7 @@ class _Reader:
     def _at(self, place: int) -> tuple[FoundTime | None, int]:
         """Return the time that begins here, and the place to go on from."""
         sign = self._sign(place)
-        if sign.has("name"):
+        if sign.has("name") or not (sign.means or sign.number >= 0 or sign.written):
             return None, place + 1
         if sign.has("every"):
             return None, self._over(place + 1, "skip", "weekday", "unit", "part")
@@ -131,8 +131,7 @@ class _Reader:
         """Return the second time of a range: a whole one, or a day of the same month."""
         second = self._single(place, _BETWEEN)
         if second is not None:
-            begin, end = second.span
-            if begin < first.span[0] and second.kind is Kind.WEEKDAY:
+            if second.span[0] < first.span[0] and second.kind is Kind.WEEKDAY:
                 return None
             return second
         sign = self._sign(place)
@@ -492,9 +491,9 @@ class _Reader:
             return self._dated(year, month, day.number, place, last)
         year, last = self._year_behind(end)
         marked = before.has("in", "since", "from", "between", "last", "this")
-        if not (year or marked or sign.locative or self._sign(end).has("in_after")):
-            if not (self._unspaced and sign.text.endswith("月")):
-                return None
+        marked = marked or sign.locative or (self._unspaced and sign.text.endswith("月"))
+        if not (year or marked or self._sign(end).has("in_after")):
+            return None
         if not year and self._sign(end).capital and self._words.language == "en":
             return None
         return self._dated(year, month, 0, place, last)

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from memory.recall.calendar_spans import Around
 from memory.recall.time_grammar import FoundTime, Kind, times_in
-from memory.recall.time_words import UNSPACED, Words, fold, words_of
+from memory.recall.time_words import UNSPACED, Words, fold, languages, words_of
 from memory.text.stop_words import STOP_WORDS, counts_of, telling, unspaced_telling
 from memory.text.stop_words import words_of as split
 
@@ -52,8 +52,8 @@ _UKRAINIAN: Final = frozenset("іїєґІЇЄҐ")
 class TimeSpan(Struct, frozen=True):
     """The time of a question, in UTC: `start` included, `end` not. `words` are those that name it.
 
-    `year`, `month` and `day` are what a date names, 0 for what it does not. `rest` is the question
-    without these words and without words about talking: its subject, which may be empty.
+    `year`, `month` and `day` are what a date names, 0 for what it does not. `subject` are the words
+    of the question apart from the time, from function words and from words about talking.
     """
 
     start: datetime
@@ -63,7 +63,7 @@ class TimeSpan(Struct, frozen=True):
     year: int = 0
     month: int = 0
     day: int = 0
-    rest: str = ""
+    subject: str = ""
 
 
 def parse_time(
@@ -86,15 +86,27 @@ def parse_time(
     return TimeSpan(start, end, named, one.kind, one.year, one.month, one.day, rest)
 
 
+def words_loaded() -> bool:
+    """Return True once `load_words` has run."""
+    return _known.cache_info().currsize > 0
+
+
+def load_words() -> None:
+    """Read the words of the languages, which takes some tens of milliseconds."""
+    for language in languages():
+        words_of(language)
+    _known()
+
+
 def languages_of(text: str, preferred: Sequence[str]) -> Sequence[str]:
     """Return the languages in which a question may be written, at most 3: by its script, then by
     its function words, then those preferred."""
-    for first, last, languages in _SCRIPTS:
+    for first, last, known in _SCRIPTS:
         if any(first <= character <= last for character in text):
-            if languages == ("ru", "uk") and _UKRAINIAN & set(text):
+            if known == ("ru", "uk") and _UKRAINIAN & set(text):
                 return ("uk", "ru")
-            likely = [one for one in preferred if one in languages]
-            return tuple(dict.fromkeys((*likely, *languages)))[:MAX_LANGUAGES]
+            likely = [one for one in preferred if one in known]
+            return tuple(dict.fromkeys((*likely, *known)))[:MAX_LANGUAGES]
     words = [word.casefold() for word in split(text)]
     counts: Counter[str] = Counter()
     for name, count in counts_of(words).items():
@@ -102,8 +114,8 @@ def languages_of(text: str, preferred: Sequence[str]) -> Sequence[str]:
     for word in words:
         counts.update(_known().get(fold(word)[0], ()))
     likely = [one for one, count in counts.most_common() if count and one in _LATIN]
-    known = [one.partition("_")[0] for one in (*likely[:2], *preferred, "en")]
-    return tuple(dict.fromkeys(one for one in known if one in _LATIN))[:MAX_LANGUAGES]
+    tried = [one.partition("_")[0] for one in (*likely[:2], *preferred, "en")]
+    return tuple(dict.fromkeys(one for one in tried if one in _LATIN))[:MAX_LANGUAGES]
 
 
 @cache

@@ -16,14 +16,41 @@ from msgspec import Struct
 
 from safety.word_lists import phrases_of, read_word_lists
 
-MAX_SIGNS: Final = 400
+MAX_SIGNS: Final = 200
 """Signs of a question that are read."""
 UNSPACED: Final = frozenset({"ja", "zh_Hans", "zh_Hant"})
 """Languages without spaces between words."""
 _SUFFIXED: Final = frozenset({"ko"})
 """Languages whose words go on with particles."""
 _SUFFIXES: Final = frozenset(
-    ["da", "de", "ta", "te", "dan", "den", "tan", "ten", "daki", "deki", "taki", "teki", "i", "u", "a", "e", "yi", "ya", "ye", "in", "un", "nin", "nun", "ki", "nda", "nde"]
+    [
+        "da",
+        "de",
+        "ta",
+        "te",
+        "dan",
+        "den",
+        "tan",
+        "ten",
+        "daki",
+        "deki",
+        "taki",
+        "teki",
+        "i",
+        "u",
+        "a",
+        "e",
+        "yi",
+        "ya",
+        "ye",
+        "in",
+        "un",
+        "nin",
+        "nun",
+        "ki",
+        "nda",
+        "nde",
+    ]
 )
 """Endings of Turkish words."""
 _LOCATIVE: Final = frozenset(["da", "de", "ta", "te", "nda", "nde", "daki", "deki", "taki", "teki"])
@@ -172,7 +199,7 @@ def _meaning(written: str) -> tuple[str, int | tuple[int, str]]:
 
 
 def signs_of(text: str, words: Words) -> list[Sign]:
-    """Return the signs of a question, at most 400. `begin` and `end` are places in `text`, as far
+    """Return the signs of a question, at most 200. `begin` and `end` are places in `text`, as far
     as that is composed."""
     folded, places = fold(text)
     signs: list[Sign] = []
@@ -250,7 +277,7 @@ def _phrase(folded: str, place: int, words: Words) -> Sign | None:
         for length in words.lengths.get(folded[begin : begin + 1], ()):
             end = begin + length
             means = words.phrases.get(folded[begin:end])
-            if means is None:
+            if means is None or end > len(folded):
                 continue
             suffix = _suffix(folded, end, words.language)
             if suffix is None:
