@@ -123,7 +123,8 @@ def spoken(writer: str, words: str) -> str:
 class KnowledgeItem(Struct, frozen=True):
     """A recalled item; in a sequence the best comes first.
 
-    `source` is its origin ("ADR-007", "conversation of 2026-11-02"), `confidence` is 0 to 1,
+    `source` is its origin ("ADR-007", "conversation of Monday, 2 November 2026"), `confidence` is 0 to
+    1,
     `score` is the retrieval's own and comparable within one result only. `label` qualifies its
     reliability ("from web, may be inaccurate"). `kind` and `scope` are those of
     `memory/model/record.py`, empty if it is no memory. `message_id` is set for a message of this

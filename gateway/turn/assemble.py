@@ -97,7 +97,7 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
     turn.generation.request = TurnRequest(
         system=_joined(made[BlockKind.SYSTEM].text, made[BlockKind.PROJECT].text),
         history=dialogue(made),
-        user=user_blocks(made, question),
+        user=user_blocks(made, question, today_text(services.clock.now(), turn.asker.zone)),
         model=persona.model,
         max_tokens=min(assistant.max_tokens, budget.response),
         window=window,
@@ -105,8 +105,7 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
         reference=turn.id,
         calibration=known.latest(model),
         system_volatile=_joined(
-            today_text(services.clock.now().date()),
-            turn.attempt.late.for_model if turn.attempt.late is not None else "",
+            turn.attempt.late.for_model(turn.asker.zone) if turn.attempt.late is not None else "",
             MEMORY_MISSING if inputs.missing else "",
             inputs.thread_note,
         ),
@@ -228,12 +227,20 @@ def dialogue(made: Assembled) -> tuple[ModelMessage, ...]:
     return tuple(messages)
 
 
-def user_blocks(made: Assembled, question: tuple[ContentBlock, ...]) -> tuple[ContentBlock, ...]:
-    """Return the question, the person's own words last: before it the task, the earlier messages of
-    the thread, the recalled memories, and the summary if there is no history. All of these are
-    material, apart from the program's own rules."""
+def user_blocks(
+    made: Assembled, question: tuple[ContentBlock, ...], today: str
+) -> tuple[ContentBlock, ...]:
+    """Return the question, the person's own words last: before it the time, the task, the earlier
+    messages of the thread, the recalled memories, and the summary if there is no history. All of
+    these are material, apart from the program's own rules."""
     summary = made[BlockKind.HISTORY].text if not made.turns else ""
-    before = (summary, made[BlockKind.TASK].text, made.thread, made[BlockKind.KNOWLEDGE].text)
+    before = (
+        today,
+        summary,
+        made[BlockKind.TASK].text,
+        made.thread,
+        made[BlockKind.KNOWLEDGE].text,
+    )
     return (*(TextBlock(text) for text in before if text), *question)
 
 

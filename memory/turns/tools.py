@@ -258,7 +258,13 @@ class MemoryTools:
             limit=args.limit,
         )
         if args.query.strip():
-            query = Query(args.query, now, args.limit, filters=narrowed)
+            asked = self._handle.request
+            query = Query(
+                *(args.query, now, args.limit),
+                filters=narrowed,
+                zone=asked.zone,
+                languages=asked.languages,
+            )
             recalled = await self._handle.read.recall(query)
             matches = [(one.record, one.score) for one in recalled.results]
         else:

@@ -2,7 +2,7 @@
 notices for the person."""
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Final
 
 from msgspec import Struct, field
@@ -15,6 +15,7 @@ from gateway.ports import ToolProvider
 from gateway.ports.memory import NO_FOOTER, AnswerFooter, Caller, NoTools, TurnMemory
 from gateway.ports.prompt_blocks import KnowledgeItem, MissingPart, PromptParts
 from gateway.text import Text
+from gateway.zones import day_in
 from memory.model.record import InputKind, Tier, short_id
 from memory.ports.audit import AuditAction
 from memory.ports.memories import ChangedMemory, Filter
@@ -148,7 +149,10 @@ class MemoryTurn:
         """Recall what may answer a question, each with its line in the brief."""
         if not question.strip():
             return ()
-        query = Query(question, self._handle.request.at, MAX_RESULTS)  # the rules give fewer
+        asked = self._handle.request
+        query = Query(  # the rules give fewer
+            question, asked.at, MAX_RESULTS, zone=asked.zone, languages=asked.languages
+        )
         recalled = await self._retriever.recall(self._handle.access, query)
         results = without_repeats(question, recalled.results)
         persons = self._handle.access.persons
@@ -156,7 +160,9 @@ class MemoryTurn:
         self.reads([piece for one in results for piece in shown_before(one.record, persons)])
         marks = await self._handle.contradictions.marks() if results else {}
         items = [
-            knowledge_item(one, self._caller.conversation, persons, marks.get(one.id, ()))
+            knowledge_item(
+                *(one, self._caller.conversation, persons, marks.get(one.id, ()), asked.zone)
+            )
             for one in results
         ]
         lines = self._brief_lines
@@ -252,13 +258,14 @@ def knowledge_item(
     conversation: str,
     persons: Collection[str],
     contradicts: Sequence[str] = (),
+    zone: tzinfo = UTC,
 ) -> KnowledgeItem:
-    """Return a memory for the prompt, with its source and date, and for a turn its speaker.
+    """Return a memory for the prompt, with its source and day, and for a turn its speaker.
     `persons` are the identities of the caller, `contradicts` the ids of the memories that it may
     contradict."""
     record = recalled.record
     here = record.provenance.conversation == conversation
-    day = record.provenance.at.date().isoformat()
+    day = day_in(record.provenance.at, zone)
     if record.role:
         speaker = "somebody else" if record.role == "other" else record.role
         source, text = f"conversation of {day}", f"{speaker}: {record.content}"
