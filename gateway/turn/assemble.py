@@ -54,8 +54,8 @@ MISSING: Final = 60
 """Tokens of the sentences about missing parts of memory."""
 THREAD: Final = 60
 """Tokens of the sentences about messages of a thread that the model does not see."""
-DAY: Final = 20
-"""Tokens of the line with the date."""
+DAY: Final = 40
+"""Tokens of the line with the day and the time."""
 
 
 WEB_SEARCH: Final = ToolSpec("web_search", "", {}, side_effects=False)

@@ -172,9 +172,9 @@ class _Reader:
         if sign.has("last"):
             return self._units(place + 1, place, self._latest, alone=False)
         if self._sign(place + 1).has("last") and self._sign(place + 2).has("unit"):
-            count, _, _ = self._number(place)  # trois derniers jours
+            count, _, named = self._number(place)  # trois derniers jours
             unit = self._sign(place + 2).means["unit"]
-            if count and isinstance(unit, tuple):
+            if named and isinstance(unit, tuple):
                 return self._latest(count, unit[1], place, place + 3)
         count, name, end = self._amount(place)
         if not name:
@@ -350,7 +350,11 @@ class _Reader:
 
     def _weekday(self, place: int, before: Sign) -> FoundTime | None:
         sign = self._sign(place)
-        number = sign.means.get("weekday")
+        daypart, number = sign.means.get("weekdaypart"), sign.means.get("weekday")
+        if isinstance(daypart, tuple):
+            day = self._around.weekday(daypart[0])
+            part = part_of(day, daypart[1]) if day is not None else None
+            return None if part is None else FoundTime(part, Kind.WEEKDAY, place, place + 1)
         if not isinstance(number, int):
             return None
         end = self._over(place + 1, "on_after")
@@ -382,6 +386,9 @@ class _Reader:
         marked = before.has("on", "since", "from", "between", "in")
         ends = not behind.text or behind.text in _ENDS
         if marked or ends or behind.has("part", "since_after", "on_after", "joint", "last", "ago"):
+            return True
+        begins = place == 0 and self._words.language == "tr"
+        if begins or behind.has("clause"):
             return True
         possessive = self._words.language == "en" and sign.end - sign.begin > len(sign.text)
         article = self._sign(place - 1).has("skip")
@@ -465,7 +472,8 @@ class _Reader:
 
     def _day_month(self, place: int) -> FoundTime | None:
         """Read "10 November 2026", "the 3rd of April"."""
-        day = self._sign(place).number
+        nth, day = self._sign(place).means.get("nth"), self._sign(place).number
+        day = nth if isinstance(nth, int) else day
         if not 1 <= day <= 31:
             return None
         at = place + 1
@@ -484,19 +492,30 @@ class _Reader:
         month, end = self._month(place)
         if not month or end > place + 1:
             return None
-        day = self._sign(self._over(end, "skip"))
-        behind = self._over(end, "skip")
-        if 1 <= day.number <= 31 and not self._sign(behind + 1).has("unit", "monthmark"):
-            year, last = self._year_behind(behind + 1)
+        after = self._over(end, "skip")
+        day = self._sign(after)
+        if 1 <= day.number <= 31 and not self._sign(after + 1).has("unit", "monthmark"):
+            year, last = self._year_behind(after + 1)
             return self._dated(year, month, day.number, place, last)
         year, last = self._year_behind(end)
         marked = before.has("in", "since", "from", "between", "last", "this")
         marked = marked or sign.locative or (self._unspaced and sign.text.endswith("月"))
         if not (year or marked or self._sign(end).has("in_after")):
             return None
-        if not year and self._sign(end).capital and self._words.language == "en":
+        behind = self._sign(end)
+        if not year and behind.capital and behind.text != "i" and self._words.language == "en":
             return None
+        of_year = None if year else self._year_named(end)
+        if of_year is not None:
+            year, last = of_year.span[0].year, of_year.last
         return self._dated(year, month, 0, place, last)
+
+    def _year_named(self, place: int) -> FoundTime | None:
+        """Return the year behind a month: "in October of last year"."""
+        at = self._over(place, "skip", "in")
+        found = self._modified(at) or self._relative_unit(at)
+        year = found is not None and (found.span[1] - found.span[0]).days >= 365
+        return found if year else None
 
     def _year_behind(self, place: int) -> tuple[int, int]:
         """Return the year behind a date, and the place behind it; 0 for none."""

@@ -46,6 +46,16 @@ _SCRIPTS: Final = (
     ("\u0900", "\u097f", ("hi",)),
 )
 """First and last character of a script, and its languages; the earlier scripts decide."""
+_LETTERS: Final[Mapping[str, frozenset[str]]] = {
+    "tr": frozenset("ığş"),
+    "pl": frozenset("ąęłńśźż"),
+    "de": frozenset("ßä"),
+    "es": frozenset("ñ¿¡"),
+    "pt": frozenset("ãõ"),
+    "fr": frozenset("œêèàù"),
+    "it": frozenset("ìòèàù"),
+}
+"""Letters and signs that few other languages have."""
 _UKRAINIAN: Final = frozenset("іїєґІЇЄҐ")
 
 
@@ -113,6 +123,8 @@ def languages_of(text: str, preferred: Sequence[str]) -> Sequence[str]:
         counts[_CODES.get(name, "")] += count
     for word in words:
         counts.update(_known().get(fold(word)[0], ()))
+    signs = set(text.casefold())
+    counts.update(language for language, letters in _LETTERS.items() if letters & signs)
     likely = [one for one, count in counts.most_common() if count and one in _LATIN]
     tried = [one.partition("_")[0] for one in (*likely[:2], *preferred, "en")]
     return tuple(dict.fromkeys(one for one in tried if one in _LATIN))[:MAX_LANGUAGES]

@@ -189,8 +189,8 @@ _PARTS: Final = ("morning", "noon", "afternoon", "evening", "night")
 def _meaning(written: str) -> tuple[str, int | tuple[int, str]]:
     """Return the name and the value of a meaning in the table: "day -1" is ("day", -1)."""
     name, *rest = written.replace(" + part", "").split()
-    if name == "day" and len(rest) == 2:
-        return "daypart", (int(rest[0]), rest[1])
+    if len(rest) == 2 and name in ("day", "weekday"):
+        return f"{name}part", (int(rest[0]), rest[1])
     if name == "units":
         return "units", (int(rest[0]), rest[1])
     if name in ("unit", "part"):
