@@ -290,6 +290,12 @@ class Language:
         return HOLE.sub(fill, pattern)
 
 
+def day_in(at: datetime, zone: tzinfo) -> str:
+    """Return the day of a time in a zone for models: "Friday, 27 November 2026"."""
+    local = at.astimezone(zone)
+    return f"{local:%A}, {local.day} {local:%B %Y}"
+
+
 def _span(seconds: float) -> Sentence:
     """Return a length of time in its largest unit of which there are at least two."""
     whole = max(0, round(seconds))

@@ -4,7 +4,6 @@ import os
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from datetime import datetime, tzinfo
 from difflib import get_close_matches
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -126,12 +125,6 @@ def similar(typed: str) -> Sequence[str]:
 def city_of(zone: str) -> str:
     """Return the English name of a zone's city: "Buenos Aires"."""
     return zone.rpartition("/")[2].replace("_", " ")
-
-
-def day_in(at: datetime, zone: tzinfo) -> str:
-    """Return the day of a time in a zone for models: "Friday, 27 November 2026"."""
-    local = at.astimezone(zone)
-    return f"{local:%A}, {local.day} {local:%B %Y}"
 
 
 def _folded(text: str) -> str:

@@ -15,7 +15,7 @@ from gateway.message import KIND_WORDS, Attachment, Place, Quote, labels_of
 from gateway.people import Audience
 from gateway.ports import ContentBlock, TextBlock
 from gateway.ports.conversations import ConversationTask
-from gateway.zones import day_in
+from gateway.text import day_in
 from safety.unicode import safe_unicode
 
 MAX_PERSONA: Final = 10_000

@@ -14,8 +14,7 @@ from gateway.people import Audience, PersonId, Principal
 from gateway.ports import ToolProvider
 from gateway.ports.memory import NO_FOOTER, AnswerFooter, Caller, NoTools, TurnMemory
 from gateway.ports.prompt_blocks import KnowledgeItem, MissingPart, PromptParts
-from gateway.text import Text
-from gateway.zones import day_in
+from gateway.text import Text, day_in
 from memory.model.record import InputKind, Tier, short_id
 from memory.ports.audit import AuditAction
 from memory.ports.memories import ChangedMemory, Filter

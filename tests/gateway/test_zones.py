@@ -7,11 +7,10 @@ import pytest
 from pydantic import ValidationError
 
 from gateway.people import Audience
-from gateway.text import ENGLISH, Moment
+from gateway.text import ENGLISH, Moment, day_in
 from gateway.zones import (
     MAX_SUGGESTED,
     TimePolicy,
-    day_in,
     meant,
     place_zone,
     similar,
