@@ -15,6 +15,8 @@ from memory.recall.calendar_spans import MAX_COUNT, Around, Span, part_of
 from memory.recall.time_words import UNSPACED, Sign, Words, signs_of
 
 MAX_FOUND: Final = 8
+_ONE_UNSAID: Final = frozenset({"pl", "ru", "uk"})
+"""Languages in which "week ago" is a week ago."""
 MONTH_FIRST: Final = frozenset({"en"})
 """Languages that write 11/10 for 10 November."""
 _ENDS: Final = frozenset('?!.;:,？！。、，；：؟،।"»)')
@@ -29,7 +31,7 @@ class Kind(IntEnum):
     PRESENT = 0
     """The present day, week, month or year: the question may be about anything."""
     DATE = 1
-    """A date, month or year, which a text may name."""
+    """A date, month or year, which a text may name, and years counted from now."""
     WEEKDAY = 2
     """A day of the week, which may stand for all of them."""
     PAST = 3
@@ -179,8 +181,9 @@ class _Reader:
         count, name, end = self._amount(place)
         if not name:
             return None
+        counted = sign.has("units") or self._number(place)[2]
         behind = self._sign(end)
-        if behind.has("ago"):
+        if behind.has("ago") and (counted or self._words.language in _ONE_UNSAID):
             return self._ago(count, name, place, end + 1)
         if behind.has("last") and self._number(place)[2]:
             return self._latest(count, name, place, end + 1)
@@ -217,11 +220,11 @@ class _Reader:
     def _ago(self, count: int, unit: str, first: int, last: int) -> FoundTime | None:
         around = self._around
         span = around.unit(unit, -count) if count else around.few(unit)
-        return None if span is None else FoundTime(span, Kind.PAST, first, last)
+        return None if span is None else FoundTime(span, _kind_of(unit), first, last)
 
     def _latest(self, count: int, unit: str, first: int, last: int) -> FoundTime | None:
         span = self._around.latest(unit, count or 6)
-        return None if span is None else FoundTime(span, Kind.PAST, first, last)
+        return None if span is None else FoundTime(span, _kind_of(unit), first, last)
 
     # --- single times ---------------------------------------------------------------------------
 
@@ -281,7 +284,9 @@ class _Reader:
         span = self._counted_from_now(target, last=modifier.has("last"))
         if span is None:
             return None
-        kind = Kind.PAST if modifier.has("last") or target.has("part") else Kind.PRESENT
+        past = modifier.has("last") or target.has("part")
+        unit = target.means.get("unit")
+        kind = _kind_of(unit[1] if isinstance(unit, tuple) else "") if past else Kind.PRESENT
         found = FoundTime(span, kind, place, end)
         if target.has("weekday"):
             return self._with_part(found)
@@ -319,7 +324,7 @@ class _Reader:
                 span = around.unit(unit, offset)
                 if span is None:
                     return None
-                kind = Kind.PAST if offset else Kind.PRESENT
+                kind = _kind_of(unit) if offset else Kind.PRESENT
                 target = Sign("", 0, 0, {"unit": (0, unit)})
                 return self._within(FoundTime(span, kind, place, place + 1), target)
         if sign.has("unit") and sign.means["unit"] == (0, "weekend"):
@@ -550,6 +555,12 @@ class _Reader:
         if span is None:
             return None
         return FoundTime(span, Kind.DATE, place, end, day=sign.number, month=span[0].month)
+
+
+def _kind_of(unit: str) -> Kind:
+    """Return the kind of a time that is counted from now in units: what happened a year ago may
+    have been told at any time."""
+    return Kind.DATE if unit == "year" else Kind.PAST
 
 
 def _is_year(number: int) -> bool:

@@ -154,9 +154,15 @@ def _read(text: str, language: str, around: Around) -> tuple[FoundTime, str, str
     found, signs = times_in(text, words, around)
     if not found:
         return None
-    one = max(found, key=lambda time: time.kind)
+    one = max(found, key=_rank)
     begin, end = signs[one.first].begin, signs[one.last - 1].end
     return one, text[begin:end], _subject(f"{text[:begin]} {text[end:]}", words)
+
+
+def _rank(time: FoundTime) -> int:
+    """Return how surely a time is the one that is asked about: a date with its year says from where
+    "the week before" is counted."""
+    return len(Kind) if time.year and time.day else time.kind
 
 
 def _subject(text: str, words: Words) -> str:
