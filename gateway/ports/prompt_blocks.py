@@ -141,7 +141,7 @@ class KnowledgeItem(Struct, frozen=True):
     scope: str = ""
     label: str = ""
     at: datetime | None = None
-    """The time of its origin, in UTC; None if unknown."""
+    """The time of its origin, in the time zone of the person; None if unknown."""
     score: float = 0.0
     message_id: str = ""
     line: str = ""

@@ -279,7 +279,7 @@ def knowledge_item(
         kind=record.kind.value,
         scope=record.scope.value,
         label="; ".join(filter(None, (recalled.label, contradiction_mark(contradicts)))),
-        at=record.provenance.at,
+        at=record.provenance.at.astimezone(zone),
         score=recalled.score,
         ref="" if record.role else short_id(record.id),
         message_id=record.provenance.message_id if here else "",
