@@ -92,7 +92,8 @@ def parse_time(
         return None
     # The two kinds of Chinese share most of their words: the longer reading is the right one.
     one, named, rest = max(read, key=lambda found: len(found[1])) if _is_han(tried) else read[0]
-    start, end = (at.replace(tzinfo=zone).astimezone(UTC) for at in one.span)
+    # Where the clock is put forward, a local time that is left out is later than those behind it.
+    start, end = sorted(at.replace(tzinfo=zone).astimezone(UTC) for at in one.span)
     return TimeSpan(start, end, named, one.kind, one.year, one.month, one.day, rest)
 
 
