@@ -230,17 +230,12 @@ def dialogue(made: Assembled) -> tuple[ModelMessage, ...]:
 def user_blocks(
     made: Assembled, question: tuple[ContentBlock, ...], today: str
 ) -> tuple[ContentBlock, ...]:
-    """Return the question, the person's own words last: before it the time, the task, the earlier
-    messages of the thread, the recalled memories, and the summary if there is no history. All of
-    these are material, apart from the program's own rules."""
+    """Return the question, the person's own words last: before it the task, the earlier messages of
+    the thread, the recalled memories, the time, and the summary if there is no history. All of
+    these are material, apart from the program's own rules and the time."""
     summary = made[BlockKind.HISTORY].text if not made.turns else ""
-    before = (
-        today,
-        summary,
-        made[BlockKind.TASK].text,
-        made.thread,
-        made[BlockKind.KNOWLEDGE].text,
-    )
+    task, knowledge = made[BlockKind.TASK].text, made[BlockKind.KNOWLEDGE].text
+    before = (summary, task, made.thread, knowledge, today)
     return (*(TextBlock(text) for text in before if text), *question)
 
 

@@ -98,7 +98,7 @@ async def test_stable_text_comes_first_and_recalled_text_before_the_question() -
         assert places == sorted(places)
         assert "2026" not in sent.system
         assert not sent.system_volatile
-        today, knowledge, question = texts(sent.messages[-1])
+        knowledge, today, question = texts(sent.messages[-1])
         assert today == "Today is Saturday, 21 November 2026, 09:00 (UTC)."
         assert knowledge.startswith('<knowledge>\n<memory source="ADR-007" confidence="0.90"')
         assert "Rye needs &lt;b>time&lt;/b>." in knowledge
@@ -124,8 +124,8 @@ async def test_text_already_in_the_prompt_is_not_recalled() -> None:
         with_memory(g, Remembers(PromptParts(), again, WHEAT))
         await g.take(received("rye", message_id="m1"))
         await g.take(received("and now?", message_id="m2"))
-        assert "Rye" not in texts(g.model.requests[-1].messages[-1])[1]
-        assert "Wheat" in texts(g.model.requests[-1].messages[-1])[1]
+        assert "Rye" not in texts(g.model.requests[-1].messages[-1])[0]
+        assert "Wheat" in texts(g.model.requests[-1].messages[-1])[0]
 
 
 async def test_entries_cut_from_the_brief_are_knowledge() -> None:
@@ -345,7 +345,7 @@ async def test_in_a_small_window_tools_and_question_reduce_the_knowledge() -> No
         with_memory(g, Remembers(PromptParts(), *many))
         await g.take(received("short", message_id="m1"))
         await g.take(received("word " * 2_500, message_id="m2"))
-        first, second = (len(texts(request.messages[-1])[1]) for request in g.model.requests)
+        first, second = (len(texts(request.messages[-1])[0]) for request in g.model.requests)
 
         assert second < first
         assert g.model.requests[-1].max_tokens == 2_000
