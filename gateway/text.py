@@ -11,7 +11,7 @@ words of people and ids come in with `verbatim`.
 import gettext
 import re
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias, final
 
@@ -199,13 +199,25 @@ class Language:
     """A language in which texts are shown.
 
     `code` is its name in the catalogues, such as "de" or "zh_Hant"; `translations` has its
-    sentences and falls back to English.
+    sentences and falls back to English. Moments are shown in `zone`.
     """
 
-    def __init__(self, code: str, translations: gettext.NullTranslations, formats: Formats) -> None:
+    def __init__(
+        self,
+        code: str,
+        translations: gettext.NullTranslations,
+        formats: Formats,
+        zone: tzinfo = UTC,
+    ) -> None:
         self.code = code
         self.formats = formats
+        self.zone = zone
         self._translations = translations
+
+    def in_zone(self, zone: tzinfo) -> "Language":
+        """Return the language for readers in a time zone."""
+        same = zone == self.zone
+        return self if same else Language(self.code, self._translations, self.formats, zone)
 
     @property
     def tag(self) -> str:
@@ -236,7 +248,7 @@ class Language:
         formats = self.formats
         match value:
             case Moment():
-                return formats.moment(value.at, value.style)
+                return formats.moment(value.at, value.style, self.zone)
             case Span():
                 return self.shown(_span(value.seconds))
             case Amount():
@@ -276,6 +288,12 @@ class Language:
             )
 
         return HOLE.sub(fill, pattern)
+
+
+def day_in(at: datetime, zone: tzinfo) -> str:
+    """Return the day of a time in a zone for models: "Friday, 27 November 2026"."""
+    local = at.astimezone(zone)
+    return f"{local:%A}, {local.day} {local:%B %Y}"
 
 
 def _span(seconds: float) -> Sentence:

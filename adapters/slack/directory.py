@@ -14,7 +14,7 @@ from adapters.slack.errors import UNREACHABLE, code_of, delivery_errors
 from adapters.slack.event_context import is_guest
 from adapters.slack.messages import BY_ID, attachment_of
 from gateway.latest import Latest
-from gateway.message import MAX_LANGUAGE, Attachment
+from gateway.message import MAX_LANGUAGE, MAX_ZONE, Attachment
 
 LOOKUP_SECONDS: Final = 1.0
 """Longest wait for an answer: the event itself must be acknowledged within three seconds."""
@@ -60,6 +60,8 @@ class UserInfo(Struct, frozen=True):
     outside: bool
     language: str = ""
     """The language of their app (`locale`), empty if unknown."""
+    zone: str = ""
+    """Their time zone (`tz`), empty if unknown."""
 
 
 class SlackDirectory:
@@ -97,7 +99,8 @@ class SlackDirectory:
         profile = mapping(about, "profile")
         name = text(profile, "display_name", 80) or text(profile, "real_name", 80)
         language = text(about, "locale", MAX_LANGUAGE)
-        known = UserInfo(name, not is_full_member(about, self._team_id), language)
+        outside, zone = not is_full_member(about, self._team_id), text(about, "tz", MAX_ZONE)
+        known = UserInfo(name, outside, language, zone)
         self._people.put(user, known, KEEP_PERSON_SECONDS)
         self._older.put(user, known, KEEP_SECONDS)
         if name:

@@ -124,7 +124,7 @@ class SlackReceiver:
         )
         outside = author.outside or person.outside
         name, language = author.name or person.name, person.language
-        author = replace(author, name=name, outside=outside, language=language)
+        author = replace(author, name=name, outside=outside, language=language, zone=person.zone)
         return replace(place, outsiders=shared), author
 
     async def _person(self, author: MessageAuthor) -> UserInfo:

@@ -66,6 +66,15 @@ REGISTERED = (
         help_group="first",
     ),
     CommandSpec(
+        "timezone",
+        described("Choose your time zone"),
+        takes_arguments=True,
+        argument_name="zone",
+        argument_optional=True,
+        argument_help=described("a city or a name such as Europe/Zurich, or: auto"),
+        allowed=IN_CHAT,
+    ),
+    CommandSpec(
         "stop",
         described("Stop the answer that is being written"),
         allowed=IN_CHAT,

@@ -8,7 +8,13 @@ from typing import Final
 import structlog
 
 from db.errors import StoreUnavailable
-from gateway.commands import approve_command, help_command, language_command, takeover_button
+from gateway.commands import (
+    approve_command,
+    help_command,
+    language_command,
+    takeover_button,
+    timezone_command,
+)
 from gateway.commands.approve_command import press_approval, run_approve
 from gateway.commands.catalogue import APPROVE, ASKS, HELP, START, offers, threads_aside
 from gateway.commands.conversation_commands import (
@@ -20,6 +26,7 @@ from gateway.commands.conversation_commands import (
     set_confirmed_task,
 )
 from gateway.commands.language_command import press_language, run_language
+from gateway.commands.timezone_command import press_timezone, run_timezone
 from gateway.errors import BadInput, DeliveryError
 from gateway.immutable import replace
 from gateway.llm.tokens import estimate
@@ -126,6 +133,8 @@ class CommandHandler:
                 await self._answer(turn, Reply(self._with_aside(turn, "task", said)))
             case "language":
                 await self._answer(turn, await self._run(run_language, turn, event.arguments))
+            case "timezone":
+                await self._answer(turn, await self._run(run_timezone, turn, event.arguments))
             case APPROVE.name:
                 await self._answer(turn, await self._run(run_approve, turn, event.arguments))
             case _ if event.name == ASKS:
@@ -194,6 +203,7 @@ class CommandHandler:
             or approve_command.owns(value)
             or help_command.owns(value)
             or language_command.owns(value)
+            or timezone_command.owns(value)
             or takeover_button.owns(value)
             or self._services.more_commands.owns(value)
         )
@@ -289,6 +299,8 @@ class CommandHandler:
                 return help_command.help_reply(turn, help_command.MORE, self._services)
             if language_command.owns(value):
                 return await press_language(turn, value, self._services)
+            if timezone_command.owns(value):
+                return await press_timezone(turn, value, self._services)
             if takeover_button.owns(value):
                 return await takeover_button.press_share(turn, value, self._services)
             return await self._services.more_commands.press(value, caller_of(turn, self._services))

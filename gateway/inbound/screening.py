@@ -195,6 +195,9 @@ class UnadmittedPeople:
         language = await self._services.readers.language(
             languages, tenant, person, place, author.language
         )
+        times = self._services.policies.times
+        zone = await self._services.readers.zone(times, tenant, person, place, author.zone)
+        language = language.in_zone(zone)
         alone = "" if place.audience is Audience.DIRECT else author.id
         reply = Reply(said, private_to=alone).shown(language)
         markdown = with_commands(reply.markdown, account.manifest.capabilities)

@@ -1,12 +1,12 @@
 """Dates, numbers, money and lists in each language, from a table made of CLDR.
 
 `translation.formats` writes `formats.json` with Babel. English keeps the forms that Parley has
-always shown; every language has the digits 0 to 9, 24 hours and UTC.
+always shown; every language has the digits 0 to 9 and 24 hours.
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from functools import cache
 from importlib.resources import files
 from typing import Final, Literal, final
@@ -59,13 +59,15 @@ class Formats(Struct, frozen=True):
                 return f"{self.number(count / size, 1)} {unit}"
         return f"{self.number(count)} B"
 
-    def moment(self, at: datetime, style: Literal["minute", "day", "clock"]) -> str:
-        """Return a day with its time, a day, or a time of day."""
-        utc = at.astimezone(UTC)
-        clock = f"{utc:%H:%M} UTC"
+    def moment(
+        self, at: datetime, style: Literal["minute", "day", "clock"], zone: tzinfo = UTC
+    ) -> str:
+        """Return a day with its time, a day, or a time of day, in a time zone."""
+        local = at.astimezone(zone)
+        clock = f"{local:%H:%M} {zone_sign(local)}"
         if style == "clock":
             return clock
-        day = _FIELD.sub(lambda field: self._field(field, utc), self.date)
+        day = _FIELD.sub(lambda field: self._field(field, local), self.date)
         return day if style == "day" else self.joint.replace("{1}", day).replace("{0}", clock)
 
     def listed(self, items: Sequence[str], kind: Literal["and", "or"]) -> str:
@@ -112,6 +114,12 @@ def names_of(language: str) -> tuple[str, str]:
     the table."""
     formats = _table().get(language)
     return (formats.name, formats.english) if formats else (language, language)
+
+
+def zone_sign(at: datetime) -> str:
+    """Return the abbreviation of the zone of a time: "CET", "UTC+03" where it has none."""
+    name = at.tzname() or ""
+    return f"UTC{name}" if name[:1] in ("+", "-") else name
 
 
 def _pair(pattern: str, first: str, second: str) -> str:

@@ -34,7 +34,7 @@ from gateway.message.outbound import (
     turn_id_of,
     utf16_units,
 )
-from gateway.message.place import MAX_LANGUAGE, MessageAuthor, Place
+from gateway.message.place import MAX_LANGUAGE, MAX_ZONE, MessageAuthor, Place
 from gateway.message.reply import (
     NOTHING_SAID,
     NOTHING_SHOWN,
@@ -53,6 +53,7 @@ __all__ = [
     "MAX_LABEL",
     "MAX_LABELS",
     "MAX_LANGUAGE",
+    "MAX_ZONE",
     "NOTHING_SAID",
     "NOTHING_SHOWN",
     "Attachment",

@@ -6,6 +6,8 @@ from typing import Final
 from gateway.people import Audience, KnownIds, PersonId
 
 MAX_LANGUAGE: Final = 35
+MAX_ZONE: Final = 64
+"""Characters of the name of a time zone."""
 """Characters of a language tag: the length that BCP 47 asks programs to hold."""
 
 
@@ -68,6 +70,9 @@ class MessageAuthor:
     language: str = field(default="", compare=False)
     """The language of their app as the platform tells it, a tag of BCP 47 such as "de-AT"; empty if
     it tells none."""
+    zone: str = field(default="", compare=False)
+    """Their time zone as the platform tells it, a name such as "Europe/Zurich"; empty if it tells
+    none."""
 
     @property
     def known(self) -> KnownIds:

@@ -2,7 +2,7 @@
 old to be answered. Pure."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from typing import Final
 
 from msgspec import Struct
@@ -60,13 +60,13 @@ class Late(Struct, frozen=True):
         age = Span(self.age.total_seconds())
         return sentence.of(age=age, time=clock_time(self.asked_at, self.now))
 
-    @property
-    def for_model(self) -> str:
-        """The sentences for the model."""
+    def for_model(self, zone: tzinfo) -> str:
+        """Return the sentences for the model, with times in the zone of the person."""
+        asked, now = self.asked_at.astimezone(zone), self.now.astimezone(zone)
         which = "The oldest message below" if self.several else "The message below"
         return (
-            f"{which} was written {duration(self.age)} ago, at {self.asked_at:%Y-%m-%d %H:%M} UTC;"
-            f" now it is {self.now:%Y-%m-%d %H:%M} UTC. Words such as now, today and in an hour"
+            f"{which} was written {duration(self.age)} ago, at {asked:%Y-%m-%d %H:%M} ({zone});"
+            f" now it is {now:%Y-%m-%d %H:%M}. Words such as now, today and in an hour"
             " count from then. A line above your answer says how old it is: do not repeat that."
         )
 

@@ -6,7 +6,7 @@ nothing is remembered beyond the conversation.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Final, Protocol
 
 from msgspec import Struct
@@ -63,6 +63,10 @@ class Caller(Struct, frozen=True):
     """True for a program with a token: it is unknown what it has read."""
     agent: str = ""
     """The id of the agent of the person whose token this is; empty: the person calls."""
+    zone: tzinfo = UTC
+    """The time zone in which the person counts days."""
+    languages: tuple[str, ...] = ()
+    """Languages in which they may ask, the likeliest first."""
 
 
 class WaitingTurn(Struct, frozen=True):

@@ -123,13 +123,13 @@ def spoken(writer: str, words: str) -> str:
 class KnowledgeItem(Struct, frozen=True):
     """A recalled item; in a sequence the best comes first.
 
-    `source` is its origin ("ADR-007", "conversation of 2026-11-02"), `confidence` is 0 to 1,
-    `score` is the retrieval's own and comparable within one result only. `label` qualifies its
-    reliability ("from web, may be inaccurate"). `kind` and `scope` are those of
-    `memory/model/record.py`, empty if it is no memory. `message_id` is set for a message of this
-    conversation, and `line` is its line in the brief: both may be in the prompt already. `ref` is
-    the id for tools, empty if it cannot be changed. `ranks` are its ranks in the searches that
-    found it, from 1.
+    `source` is its origin ("ADR-007", "conversation of Monday, 2 November 2026"), `confidence`
+    is 0 to 1, `score` is the retrieval's own and comparable within one result only. `label`
+    qualifies its reliability ("from web, may be inaccurate"). `kind` and `scope` are those of
+    `memory/model/record.py`, empty if it is no memory. `message_id` is set for a message of
+    this conversation, and `line` is its line in the brief: both may be in the prompt already.
+    `ref` is the id for tools, empty if it cannot be changed. `ranks` are its ranks in the
+    searches that found it, from 1.
     """
 
     id: str
@@ -141,7 +141,7 @@ class KnowledgeItem(Struct, frozen=True):
     scope: str = ""
     label: str = ""
     at: datetime | None = None
-    """The time of its origin, in UTC; None if unknown."""
+    """The time of its origin, in the time zone of the person; None if unknown."""
     score: float = 0.0
     message_id: str = ""
     line: str = ""

@@ -1,4 +1,5 @@
-"""The languages of people: what each of them chose, and what their platform told last."""
+"""The languages and time zones of people: what each of them chose, and what their platform told
+last."""
 
 from datetime import datetime
 from typing import Final
@@ -17,8 +18,14 @@ SCHEMA: Final = (
     ) {BY_KEY}""",
     "CREATE INDEX people_languages_at ON people_languages (at)",
 )
+ZONES: Final = tuple(
+    f"ALTER TABLE people_languages ADD COLUMN {column} text NOT NULL DEFAULT ''"
+    for column in ("zone", "zone_told")
+)
+"""The time zone that a person chose, and the one that their platform told last."""
 OF: Final = Statement("""
-    SELECT chosen, told, at FROM people_languages WHERE tenant = :tenant AND person = :person
+    SELECT chosen, told, zone, zone_told, at FROM people_languages
+    WHERE tenant = :tenant AND person = :person
 """)
 PUT: Final = Statement("""
     INSERT INTO people_languages (tenant, person, chosen, told, at)
@@ -26,11 +33,17 @@ PUT: Final = Statement("""
     ON CONFLICT (tenant, person)
     DO UPDATE SET chosen = excluded.chosen, told = excluded.told, at = excluded.at
 """)
+PUT_ZONES: Final = Statement("""
+    INSERT INTO people_languages (tenant, person, chosen, told, zone, zone_told, at)
+    VALUES (:tenant, :person, '', '', :zone, :zone_told, :at)
+    ON CONFLICT (tenant, person)
+    DO UPDATE SET zone = excluded.zone, zone_told = excluded.zone_told, at = excluded.at
+""")
 PRUNE: Final = deleting_some("people_languages", "tenant, person", "at < :before", "at")
 
 
 class PersonLanguages(Struct, frozen=True):
-    """The known facts of a person's language; an empty name stands for nothing."""
+    """The known facts of a person's language and time zone; an empty name stands for nothing."""
 
     chosen: str = ""
     """The name of the language that they chose with `/language`."""
@@ -39,6 +52,10 @@ class PersonLanguages(Struct, frozen=True):
     at: datetime | None = None
     """The time of the latest change, or of a message some time after it; None: nothing is
     stored."""
+    zone: str = ""
+    """The time zone that they chose with `/timezone`."""
+    zone_told: str = ""
+    """The time zone that their platform told last."""
 
 
 class PeopleLanguages:
@@ -51,7 +68,10 @@ class PeopleLanguages:
         """Return what is stored of a person."""
         params = {"tenant": storable(tenant), "person": storable(person)}
         rows = await self._database.fetch(OF, params)
-        return PersonLanguages(rows[0][0], rows[0][1], time_of(rows[0][2])) if rows else _NONE
+        if not rows:
+            return _NONE
+        chosen, told, zone, zone_told, at = rows[0]
+        return PersonLanguages(chosen, told, time_of(at), zone, zone_told)
 
     async def put(self, tenant: str, person: str, chosen: str, told: str, at: datetime) -> None:
         """Store the languages of a person in place of the earlier ones."""
@@ -63,6 +83,17 @@ class PeopleLanguages:
             "at": micros(at),
         }
         await self._database.change(PUT, params)
+
+    async def put_zones(self, tenant: str, person: str, zone: str, told: str, at: datetime) -> None:
+        """Store the time zones of a person in place of the earlier ones."""
+        params = {
+            "tenant": storable(tenant),
+            "person": storable(person),
+            "zone": zone,
+            "zone_told": told,
+            "at": micros(at),
+        }
+        await self._database.change(PUT_ZONES, params)
 
     async def prune(self, before: datetime) -> int:
         """Delete some people of whom there is nothing since then; returns how many, 0 at the

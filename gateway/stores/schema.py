@@ -221,5 +221,6 @@ SCHEMA: Final = Schema(
         people_names.SCHEMA,
         people_languages.SCHEMA,
         first_contacts.SCHEMA,
+        people_languages.ZONES,
     ),
 )

@@ -35,9 +35,14 @@ async def identify(turn: TurnContext, services: Services) -> Decision:
     who = turn.asker.principal = principal_of(last.author, last.place, turn.key.tenant, services)
     turn.asker.person = str(who.person)
     languages, told = turn.policies.languages, last.author.language
-    turn.asker.language = await services.readers.language(
+    language = await services.readers.language(
         languages, who.tenant, turn.asker.person, turn.place, told
     )
+    times, zone_told = turn.policies.times, last.author.zone
+    turn.asker.zone = await services.readers.zone(
+        times, who.tenant, turn.asker.person, turn.place, zone_told
+    )
+    turn.asker.language = language.in_zone(turn.asker.zone)
     if of_place := place_language(languages, turn.place):
         await languages.loaded(of_place)
     return Decision("identity", True, who.role.value, "outside" if who.outside else "")
@@ -59,6 +64,8 @@ async def check_access(turn: TurnContext, services: Services) -> Decision:
     if decision.allowed and not turn.asked.last.author.is_bot:
         languages, told = turn.policies.languages, turn.asked.last.author.language
         await services.readers.note(languages, who.tenant, turn.asker.person, told)
+        zone = turn.asked.last.author.zone
+        await services.readers.note_zone(who.tenant, turn.asker.person, zone)
     if decision.allowed and _is_approver(turn, services):
         await services.admissions.remember_approver(who.tenant, str(who.person), turn.place)
     return decision

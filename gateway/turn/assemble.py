@@ -54,8 +54,8 @@ MISSING: Final = 60
 """Tokens of the sentences about missing parts of memory."""
 THREAD: Final = 60
 """Tokens of the sentences about messages of a thread that the model does not see."""
-DAY: Final = 20
-"""Tokens of the line with the date."""
+DAY: Final = 40
+"""Tokens of the line with the day and the time."""
 
 
 WEB_SEARCH: Final = ToolSpec("web_search", "", {}, side_effects=False)
@@ -97,7 +97,7 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
     turn.generation.request = TurnRequest(
         system=_joined(made[BlockKind.SYSTEM].text, made[BlockKind.PROJECT].text),
         history=dialogue(made),
-        user=user_blocks(made, question),
+        user=user_blocks(made, question, today_text(services.clock.now(), turn.asker.zone)),
         model=persona.model,
         max_tokens=min(assistant.max_tokens, budget.response),
         window=window,
@@ -105,8 +105,7 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
         reference=turn.id,
         calibration=known.latest(model),
         system_volatile=_joined(
-            today_text(services.clock.now().date()),
-            turn.attempt.late.for_model if turn.attempt.late is not None else "",
+            turn.attempt.late.for_model(turn.asker.zone) if turn.attempt.late is not None else "",
             MEMORY_MISSING if inputs.missing else "",
             inputs.thread_note,
         ),
@@ -228,12 +227,15 @@ def dialogue(made: Assembled) -> tuple[ModelMessage, ...]:
     return tuple(messages)
 
 
-def user_blocks(made: Assembled, question: tuple[ContentBlock, ...]) -> tuple[ContentBlock, ...]:
+def user_blocks(
+    made: Assembled, question: tuple[ContentBlock, ...], today: str
+) -> tuple[ContentBlock, ...]:
     """Return the question, the person's own words last: before it the task, the earlier messages of
-    the thread, the recalled memories, and the summary if there is no history. All of these are
-    material, apart from the program's own rules."""
+    the thread, the recalled memories, the time, and the summary if there is no history. All of
+    these are material, apart from the program's own rules and the time."""
     summary = made[BlockKind.HISTORY].text if not made.turns else ""
-    before = (summary, made[BlockKind.TASK].text, made.thread, made[BlockKind.KNOWLEDGE].text)
+    task, knowledge = made[BlockKind.TASK].text, made[BlockKind.KNOWLEDGE].text
+    before = (summary, task, made.thread, knowledge, today)
     return (*(TextBlock(text) for text in before if text), *question)
 
 

@@ -79,6 +79,8 @@ def caller_of(turn: TurnContext, services: Services) -> Caller:
         attributed_text=text_kept(turn, services),
         material=kept_material(turn, turn.asked.material),
         alone=reads_alone(turn),
+        zone=turn.asker.zone,
+        languages=(turn.asker.language.code, turn.policies.languages.default),
     )
 
 

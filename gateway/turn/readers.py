@@ -1,8 +1,10 @@
-"""The language of each reader of the assistant's own sentences."""
+"""The language and the time zone of each reader of the assistant's own sentences."""
 
 from datetime import timedelta
 from typing import Final
+from zoneinfo import ZoneInfo
 
+from gateway.immutable import replace
 from gateway.languages.installed import Languages
 from gateway.languages.negotiation import language_of_reader
 from gateway.latest import Latest
@@ -11,6 +13,7 @@ from gateway.policy.access import named_channel
 from gateway.ports.clock import Clock
 from gateway.stores.people_languages import PeopleLanguages, PersonLanguages
 from gateway.text import Language
+from gateway.zones import TimePolicy, place_zone, zone_named, zone_of_reader
 
 KEPT_SECONDS: Final = 60.0
 """The longest time until a choice in another process counts."""
@@ -21,8 +24,8 @@ _NOTHING: Final = PersonLanguages()
 
 
 class Readers:
-    """Finds the languages of people. Without a store nothing is known but what an event tells.
-    Every method that waits raises `StoreUnavailable`."""
+    """Finds the languages and time zones of people. Without a store nothing is known but what an
+    event tells. Every method that waits raises `StoreUnavailable`."""
 
     def __init__(self, store: PeopleLanguages | None = None, clock: Clock | None = None) -> None:
         self._store = store
@@ -69,6 +72,27 @@ class Readers:
         if old or told != known.told:
             await self._put(tenant, person, known.chosen, told)
 
+    async def zone(
+        self, times: TimePolicy, tenant: str, person: str, place: Place, told: str = ""
+    ) -> ZoneInfo:
+        """Return the time zone of a person at a place; `told` is the name that their platform tells
+        now, empty if that is nothing."""
+        known = await self.known(tenant, person)
+        told = told if zone_named(told) is not None else known.zone_told
+        return zone_of_reader(known.zone, told, place_zone(times, place), times.default)
+
+    async def note_zone(self, tenant: str, person: str, told: str) -> None:
+        """Store the time zone that a person's platform tells, where that is news."""
+        known = await self.known(tenant, person)
+        if zone_named(told) is not None and told != known.zone_told:
+            await self._put_zones(tenant, person, known.zone, told)
+
+    async def choose_zone(self, tenant: str, person: str, zone: str) -> None:
+        """Store the time zone that a person chose; an empty one takes the choice back."""
+        known = await self.known(tenant, person)
+        if zone or known.at is not None:
+            await self._put_zones(tenant, person, zone, known.zone_told)
+
     async def choose(self, tenant: str, person: str, language: str) -> None:
         """Store the choice of a person; an empty one takes it back."""
         known = await self.known(tenant, person)
@@ -84,7 +108,15 @@ class Readers:
             return
         now = self._clock.now()
         await self._store.put(tenant, person, chosen, told, now)
-        self._keep(tenant, person, PersonLanguages(chosen, told, now))
+        known = await self.known(tenant, person)
+        self._keep(tenant, person, replace(known, chosen=chosen, told=told, at=now))
+
+    async def _put_zones(self, tenant: str, person: str, zone: str, told: str) -> None:
+        if self._store is None or self._clock is None:
+            return
+        known, now = await self.known(tenant, person), self._clock.now()
+        await self._store.put_zones(tenant, person, zone, told, now)
+        self._keep(tenant, person, replace(known, zone=zone, zone_told=told, at=now))
 
     def _keep(self, tenant: str, person: str, known: PersonLanguages) -> None:
         if self._clock is not None:

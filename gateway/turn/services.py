@@ -65,6 +65,7 @@ from gateway.turn.readers import (
 from gateway.turn.slots import Slots, StorePlaces
 from gateway.turn.thread_failures import ThreadFailures
 from gateway.turn.tools import Toolbox
+from gateway.zones import TimePolicy, place_zone, zone_of_reader
 
 
 class Stores(Struct, frozen=True):
@@ -133,6 +134,8 @@ class Policies:
     takeover_idle: timedelta = timedelta(hours=8)
     languages: Languages = field(default_factory=lambda: Languages(LanguagePolicy()))
     """The languages of the assistant's own sentences."""
+    times: TimePolicy = field(default_factory=TimePolicy)
+    """The time zones of the installation and of its places."""
 
 
 @dataclass(slots=True)
@@ -234,14 +237,16 @@ class Services:
     async def language_at(self, place: Place, person: str = "") -> Language:
         """Return the language for a message of the program itself at a place: that of its only
         reader, a `str(PersonId)`, or without one that of the place. Raises `StoreUnavailable`."""
-        languages = self.policies.languages
+        languages, times = self.policies.languages, self.policies.times
         if not person:
-            return await languages.loaded(place_language(languages, place) or languages.default)
+            language = await languages.loaded(place_language(languages, place) or languages.default)
+            return language.in_zone(zone_of_reader("", "", place_zone(times, place), times.default))
         try:
             tenant = self.extensions.tenant_of(place, identity_of(person))
         except TenantUnknown:
             return await languages.loaded(languages.default)
-        return await self.readers.language(languages, tenant, person, place)
+        zone = await self.readers.zone(times, tenant, person, place)
+        return (await self.readers.language(languages, tenant, person, place)).in_zone(zone)
 
     def under(self, policies: Policies) -> "Services":
         """Return these services with policies that do not change: all decisions of a turn see the

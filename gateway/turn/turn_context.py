@@ -3,7 +3,7 @@ several messages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from itertools import pairwise
 from uuid import uuid4
 
@@ -153,7 +153,8 @@ class Asker:
 
     `person` is a `str(PersonId)`, empty before the first stage has run. `sender` is the key under
     which limits and budgets count them; `sharing` says with whom a limit is shared that refused
-    them. `language` is the one in which they read.
+    them. `language` is the one in which they read, `zone` the one
+    in which they count days.
     """
 
     principal: Principal | None = None
@@ -161,6 +162,7 @@ class Asker:
     sender: str = ""
     sharing: Sharing | None = None
     language: Language = ENGLISH
+    zone: tzinfo = UTC
 
     @property
     def who(self) -> Principal:

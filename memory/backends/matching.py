@@ -33,6 +33,7 @@ def fits(record: Record, access: AccessScope, filters: Filter, now: datetime) ->
         and set(filters.tags) <= set(record.tags)
         and (filters.since is None or provenance.at >= filters.since)
         and (filters.until is None or provenance.at < filters.until)
+        and (filters.during is None or record.is_during(*filters.during))
         and (filters.at is None or _is_true_at(record, filters.at))
     )
 

@@ -16,6 +16,8 @@ from memory.ports.memories import Match
 from memory.ports.recall import Query, Recall, Recalled, RecallStage, Recollection
 from memory.recall.rules import RecallLimits
 from memory.recall.selection import label_of, labelled_line, rough_tokens
+from memory.recall.time_grammar import Kind
+from memory.recall.time_span import parse_time
 from safety.secret_detection.detect import redact_and_cut
 from safety.unicode import safe_unicode
 
@@ -93,6 +95,9 @@ class CombinedRecall:
         if not question.strip():
             return []
         filters = replace(query.filters, at=query.filters.at or query.at, limit=query.limit)
+        time = parse_time(query.text, query.languages, query.at, query.zone)
+        if time is not None and (time.kind is Kind.PAST or not time.subject):
+            filters = replace(filters, at=None, during=(time.start, time.end))
         backend = memories.backend
         if not backend.recalls:
             return await memories.find(access, replace(filters, text=question))

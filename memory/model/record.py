@@ -226,6 +226,16 @@ class Record:
         """True unless a newer memory took its place."""
         return not self.superseded_by
 
+    def is_during(self, begin: datetime, end: datetime) -> bool:
+        """Return True if it was written from `begin` to before `end`, or has a time in which it is
+        true that reaches into it."""
+        if begin <= self.provenance.at < end:
+            return True
+        first, last = self.true_from, self.true_until
+        if self.role or (first is None and last is None):
+            return False
+        return (first is None or first < end) and (last is None or last > begin)
+
 
 class Draft(Struct, frozen=True):
     """A text to store, as its author asks for it.

@@ -17,7 +17,7 @@ shared with it in pools (`shows_shared`, `SHOWS_SHARED`). What an agent keeps fo
 """
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Final
 
 from msgspec import Struct
@@ -83,6 +83,10 @@ class RequestScope(Struct, frozen=True):
     """The id of the person's agent that asks; empty for the person."""
     from_repository: bool = False
     """True if what the caller writes may contain text of a restricted repository."""
+    zone: tzinfo = UTC
+    """The time zone in which the caller counts days."""
+    languages: tuple[str, ...] = ()
+    """Languages in which the caller may ask, the likeliest first."""
 
 
 class AccessScope(Struct, frozen=True):

@@ -36,7 +36,9 @@ class Filter(Struct, frozen=True):
 
     With a `text` the best matches of its words come first, otherwise the newest. `unfinished`: the
     last word may be incomplete, as during typing. `at` excludes memories that are not true at that
-    time; `since` (inclusive) and `until` bound the time of writing. `turns` selects only turns, or
+    time; `since` (inclusive) and `until` bound the time of writing. `during` selects what was
+    written from its first moment to before its last, or has a time in which it is true that reaches
+    into it. `turns` selects only turns, or
     (False) only what was learned. `limit` is 1 to 1,000.
     """
 
@@ -64,6 +66,7 @@ class Filter(Struct, frozen=True):
     """The sources that match."""
     trusts: tuple[Trust, ...] = ()
     """The degrees of trust that match."""
+    during: tuple[datetime, datetime] | None = None
     similar: bool = False
     """True to find the person's own memories that are closest to the text by its telling words, in
     bounded time and without a next page."""

@@ -5,7 +5,7 @@ the query, so the first `limit` hits are the first ones that this person may see
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Final, Protocol
 
 from msgspec import Struct, field
@@ -50,7 +50,8 @@ class Recollection(Struct, frozen=True):
 
     `searches` are those that answered, with their numbers of candidates. `notes` give reasons for
     missing parts: "no_model", "model_failed", "model_slow", "model_paused", "exact",
-    "reranker_failed". Of the `candidates`, `left_out` were beyond a limit and `repeats` repeated
+    "reranker_failed"; for a question with a time the values of `memory.recall.time_listing.Answer`.
+    Of the `candidates`, `left_out` were beyond a limit and `repeats` repeated
     another result.
     """
 
@@ -79,6 +80,8 @@ class Query(Struct, frozen=True):
 
     `unfinished`: the question is still being typed, and its last word may go on. `filters` narrows
     the search; its text and limit are ignored, and it defaults to what is true at the time `at`.
+    `zone` is the one in which the person counts days, and `languages` are those that the question
+    may be written in, the likeliest first.
     """
 
     text: str
@@ -86,6 +89,8 @@ class Query(Struct, frozen=True):
     limit: int = 30
     unfinished: bool = False
     filters: Filter = field(default_factory=Filter)
+    zone: tzinfo = UTC
+    languages: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not 1 <= self.limit <= MAX_RESULTS:

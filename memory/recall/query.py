@@ -1,13 +1,16 @@
-"""Reads a question: its words, literals and dates ("on 3 May", "im Mai 2023", "2023-05-08",
-"yesterday"; English and German, days in UTC)."""
+"""Reads a question: its words, its literals, its time, and the dates that texts may name ("on 3
+May", "im Mai 2023", "2023-05-08")."""
 
 import re
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Final
 
 from msgspec import Struct
 
+from gateway.immutable import replace
 from memory.ports.recall import Query
+from memory.recall.time_grammar import Kind
+from memory.recall.time_span import TimeSpan, parse_time
 from memory.text.stop_words import telling, unspaced_telling, without_courtesies
 
 MAX_DATES: Final = 8
@@ -36,22 +39,6 @@ _NUMERIC: Final = re.compile(
     r"\b(?P<y>(?:19|20)\d\d)-(?P<m>\d\d)-(?P<d>\d\d)\b"
     r"|\b(?P<d2>\d{1,2})\.(?P<m2>\d{1,2})\.(?P<y2>(?:19|20)\d\d)?"
 )
-_AGO: Final = {
-    "today": (0, 0),
-    "heute": (0, 0),
-    "yesterday": (1, 1),
-    "gestern": (1, 1),
-    "vorgestern": (2, 2),
-    "last week": (1, 13),
-    "letzte woche": (1, 13),
-    "letzter woche": (1, 13),
-    "this week": (0, 7),
-    "diese woche": (0, 7),
-    "last month": (1, 61),
-    "letzten monat": (1, 61),
-}
-"""Days before now, the latest and the earliest."""
-_RELATIVE: Final = re.compile(rf"\b(?:{'|'.join(_AGO)})\b", re.IGNORECASE)
 
 
 class QuestionDates(Struct, frozen=True):
@@ -87,14 +74,9 @@ class QuestionDates(Struct, frozen=True):
         )
 
 
-def dates_in(text: str, now: datetime) -> tuple[QuestionDates, ...]:
+def dates_in(text: str) -> tuple[QuestionDates, ...]:
     """The dates that a text names, at most 8."""
     dates: dict[QuestionDates, None] = {}
-    for match in _RELATIVE.finditer(text):
-        latest, earliest = _AGO[match[0].lower()]
-        today = now.date()
-        first, last = today - timedelta(days=earliest), today - timedelta(days=latest)
-        dates[QuestionDates(first=first, last=last)] = None
     for match in _NUMERIC.finditer(text):
         dates[_numeric(match)] = None
     dates.update(dict.fromkeys(_in_words(_NUMERIC.sub(" ", text))))
@@ -104,7 +86,7 @@ def dates_in(text: str, now: datetime) -> tuple[QuestionDates, ...]:
 def how_well(dates: tuple[QuestionDates, ...], when: datetime, text: str) -> float:
     """Return from 0 to 1 how well a time of writing fits the best of these dates; 1 if the text
     names one."""
-    named = dates_in(text, when) if _may_name(dates, text) else ()
+    named = dates_in(text) if _may_name(dates, text) else ()
     if any(one.names(other) for one in dates for other in named):
         return 1.0
     return max((one.fits(when.date()) for one in dates), default=0.0)
@@ -202,7 +184,7 @@ class Question(Struct, frozen=True):
     `search` is the text for the searches; `words` are folded and in order. `literals` (quotations,
     identifiers, versions, hashes) have to occur as they are. `exact`: there is nothing else, or one
     or two words, so similarity of meaning would only add noise. `mine` and `yours`: the question is
-    about what the person said, or was told.
+    about what the person said, or was told. `dates` are those of the question in `zone`.
     """
 
     text: str
@@ -213,6 +195,8 @@ class Question(Struct, frozen=True):
     dates: tuple[QuestionDates, ...]
     mine: bool
     yours: bool
+    time: TimeSpan | None = None
+    zone: tzinfo = UTC
 
 
 def understood(query: Query) -> Question:
@@ -223,15 +207,48 @@ def understood(query: Query) -> Question:
     words = words_of(text)
     literals = literals_in(text)
     distinct = frozenset(words)
+    time = None
+    if not query.unfinished:
+        time = parse_time(text, query.languages, query.at, query.zone)
     return Question(
         text=text,
         search=_search(text),
         words=words,
         literals=literals,
         exact=query.unfinished or _is_exact(text, words, literals),
-        dates=dates_in(text, query.at),
+        dates=_dates(text, time, query.zone),
         mine=bool(distinct & _MINE) and not distinct & _YOURS,
         yours=bool(distinct & _YOURS),
+        time=time,
+        zone=query.zone,
+    )
+
+
+def _dates(text: str, time: TimeSpan | None, zone: tzinfo) -> tuple[QuestionDates, ...]:
+    """Return the dates of a question, at most 8. Those of English and German may be several; the
+    present is none, because everything may be about it."""
+    dates = dates_in(text)
+    if time is None or time.kind is Kind.PRESENT:
+        return dates
+    if time.year + time.month:
+        one = QuestionDates(time.year or None, time.month or None, time.day or None)
+        return dates if any(one.names(other) for other in dates) else (one,)
+    first, last = time.start, time.end - timedelta(microseconds=1)
+    first_day, last_day = first.astimezone(zone).date(), last.astimezone(zone).date()
+    return (QuestionDates(first=first_day, last=last_day),)
+
+
+def about(question: Question, time: TimeSpan) -> Question:
+    """Return the question without its time: its subject, for a search within that time."""
+    return replace(
+        question,
+        text=time.subject,
+        search=time.subject,
+        words=words_of(time.subject),
+        literals=literals_in(time.subject),
+        exact=False,
+        dates=(),
+        time=None,
     )
 
 

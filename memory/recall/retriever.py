@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import partial
 from typing import Final
 
@@ -16,7 +17,7 @@ from memory.model.record import Embedding, Record
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter, MemoryStore
 from memory.ports.recall import Embedder, Query, RecallStage, Recollection, Reranker, SearchHit
-from memory.recall.query import Question, understood
+from memory.recall.query import Question, about, understood
 from memory.recall.repeat_filter import silent_in
 from memory.recall.rules import RecallRules
 from memory.recall.scoring import (
@@ -40,9 +41,14 @@ from memory.recall.selection import (
     labelled_line,
     rough_tokens,
 )
+from memory.recall.time_grammar import Kind
+from memory.recall.time_listing import Answer, added, answered_by, listed_within, spread
+from memory.recall.time_span import TimeSpan, load_words, words_loaded
 from memory.stores.search import RecallStore
 
 RERANK_SECONDS: Final = 1.0
+NEXT: Final = timedelta(seconds=1)
+"""A time up to now includes what is stored in this moment."""
 
 log = structlog.get_logger(__name__)
 
@@ -96,14 +102,28 @@ class Retriever:
         If the model is missing, fails or is too slow, only the words count, and a note says so.
         Raises `StoreUnavailable`.
         """
+        if not words_loaded():
+            await asyncio.to_thread(load_words)
         question = understood(query)
         if not question.text:
             return Recollection()
         filters = replace(query.filters, text="", unfinished=query.unfinished)
+        if question.time is not None:
+            within = await self._within(_Work(access, query, question, filters), question.time)
+            if within is not None:
+                return within
         if filters.at is None:
             filters = replace(filters, at=query.at)
         work = _Work(access, query, question, filters)
         await self._search(work)
+        if question.time is not None:
+            work.notes.append(Answer.ANYTHING)
+            await self._add_words_within(work, question.time)
+        return await self._ordered(work)
+
+    async def _ordered(self, work: _Work, listed: Sequence[Sequence[Record]] = ()) -> Recollection:
+        """Return the results of the searches, and behind them what is `listed`."""
+        question, access = work.question, work.access
         with work.stage("fusion"):
             first = fused(work.hits, self._rules.searches)
         with work.stage("context"):
@@ -112,8 +132,13 @@ class Retriever:
             with work.stage("feedback"):
                 first, around = await self._fed_back(work, first, around)
         with work.stage("scoring"):
-            scores = scored(first, around, question, access, query.at, self._rules)
+            scores = scored(first, around, question, access, work.query.at, self._rules)
             records = around.records
+            if listed:
+                scores = added(scores, spread(listed))
+                there = {record.id for record in records}
+                more = (record for part in listed for record in part if record.id not in there)
+                records = (*records, *more)
             ordered = best_first(scores, records)
         judged = await self._judged(work, ordered)
         if judged:
@@ -173,6 +198,40 @@ class Retriever:
         rules = self._rules.searches
         hits = await self._store.nearest(work.access, vector, work.filters, rules.depth)
         return [hit for hit in hits if hit.score >= rules.least_alike]
+
+    # --- a time ---------------------------------------------------------------------------------
+
+    async def _within(self, work: _Work, time: TimeSpan) -> Recollection | None:
+        """Return the answer of the memories of a time; None if others may answer as well."""
+        until = min(time.end, work.query.at + NEXT)
+        filters = replace(work.filters, at=None, during=(time.start, until))
+        work = replace(work, filters=filters, question=about(work.question, time))
+        with work.stage("time"):
+            within = await listed_within(self._memories, work.access, filters, time.start, until)
+        listed = any(within)
+        if time.subject and (listed or time.kind is not Kind.DATE):
+            await self._search(work)
+        found = any(work.hits.values())
+        answer = answered_by(time, found=found, listed=listed)
+        if answer is Answer.ANYTHING:
+            return None
+        work.notes.append(answer)
+        if answer is Answer.NOTHING:
+            return Recollection(notes=tuple(work.notes), stages=tuple(work.stages))
+        return await self._ordered(work, within)
+
+    async def _add_words_within(self, work: _Work, time: TimeSpan) -> None:
+        """Add the matches of the words within a time: of a long memory they may be too far down
+        among all."""
+        if not time.subject:
+            return
+        during = replace(work.filters, at=None, during=(time.start, time.end))
+        hits = await self._store.lexical(
+            work.access, time.subject, during, self._rules.searches.depth
+        )
+        there = {hit.id for hit in work.hits[LEXICAL]}
+        more = [hit for hit in hits if hit.id not in there]
+        work.hits[LEXICAL] = [*work.hits[LEXICAL], *more]
 
     # --- what is around -------------------------------------------------------------------------
 
@@ -284,4 +343,5 @@ def _fits(record: Record, filters: Filter) -> bool:
         and not filters.own_only
         and (filters.since is None or record.provenance.at >= filters.since)
         and (filters.until is None or record.provenance.at < filters.until)
+        and (filters.during is None or record.is_during(*filters.during))
     )

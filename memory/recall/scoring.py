@@ -199,7 +199,7 @@ def _of_date(record: Record, question: Question, now: datetime, weights: Weights
     """Return the factor for the asked date, or else for the age of a turn."""
     at = record.provenance.at
     if question.dates:
-        fit = how_well(question.dates, at, record.content)
+        fit = how_well(question.dates, at.astimezone(question.zone), record.content)
         return (1 + weights.date * fit) / (1 + weights.date)
     if record.tier is not Tier.EPISODIC:
         return 1.0

@@ -120,6 +120,8 @@ class People:
             words=caller.words,
             shows_private=known.shows_private,
             notice=notice,
+            zone=caller.zone,
+            languages=caller.languages,
         )
         return request, arrival
 

@@ -31,6 +31,13 @@ THEN: Final = """
     AND (m.true_until IS NULL OR m.true_until > :then)
     AND (m.valid_until IS NULL OR m.valid_until > :then)
 """
+DURING: Final = """
+    ((m.at >= :begin AND m.at < :end)
+        OR (m.role = '' AND (m.true_from IS NOT NULL OR m.true_until IS NOT NULL)
+            AND (m.true_from IS NULL OR m.true_from < :end)
+            AND (m.true_until IS NULL OR m.true_until > :begin)))
+"""
+"""Written from `:begin` to before `:end`, or true at a time between them."""
 KEPT_BY_READER: Final = "(NOT m.agent_private OR m.agent = :for_agent)"
 TAGGED: Final = f"""
     NOT EXISTS (SELECT 1 FROM {listed("tags", "wanted")}
@@ -110,19 +117,23 @@ def conditions_of(access: AccessScope, filters: Filter) -> str:
         conditions.append("m.role <> ''" if filters.turns else "m.role = ''")
     if filters.tags:
         conditions.append(TAGGED)
-    if filters.since is not None:
-        conditions.append("m.at >= :since")
-    if filters.until is not None:
-        conditions.append("m.at < :until")
-    if filters.at is not None:
-        conditions.append(THEN)
+    times = (
+        (filters.since, "m.at >= :since"),
+        (filters.until, "m.at < :until"),
+        (filters.during, DURING),
+        (filters.at, THEN),
+    )
+    conditions += [condition for value, condition in times if value is not None]
     return " AND ".join(conditions)
 
 
 def values_of(access: AccessScope, filters: Filter, now: int) -> dict[str, object]:
     """Return the parameters of a filter's conditions and of a search."""
+    begin, end = filters.during or (None, None)
     return access.parameters() | {
         "now": now,
+        "begin": micros_or_none(begin),
+        "end": micros_or_none(end),
         "limit": filters.limit,
         "after": storable(filters.after_id),
         "kinds": [kind.value for kind in filters.kinds],

@@ -9,7 +9,7 @@ A message of nothing but courtesies recalls no memories, and a question is searc
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from safety.word_lists import phrases_of, read_word_lists
@@ -56,6 +56,12 @@ def language_of(words: Sequence[str]) -> str:
     distinct = set(words)
     best = max(_NAMES, key=lambda name: len(distinct & _BY_NAME[name]))
     return best if distinct & _BY_NAME[best] else ""
+
+
+def counts_of(words: Sequence[str]) -> Mapping[str, int]:
+    """How many function words of each language are among these, by its English name."""
+    distinct = set(words)
+    return {name: len(distinct & own) for name, own in _BY_NAME.items()}
 
 
 def unspaced_telling(text: str) -> str:

@@ -8,7 +8,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cached_property
 from typing import Final
 
@@ -78,6 +78,8 @@ class Brief:
     """The reason code if the memories could not be read."""
     marks: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The ids of the memories that one of the records may contradict."""
+    zone: tzinfo = UTC
+    """The time zone of the days."""
 
     @cached_property
     def by_block(self) -> tuple[str, str]:
@@ -112,7 +114,7 @@ class Brief:
     def lines(self) -> Mapping[str, str]:
         """The line of each record by id; not all of them fit."""
         return {
-            record.id: _line(record, self.marks.get(record.id, ()), with_provenance=False)
+            record.id: _line(record, self.marks.get(record.id, ()), self.zone)
             for record in self.records
         }
 
@@ -124,7 +126,7 @@ class Brief:
         own = 0
         for record in self.records:
             marks = self.marks.get(record.id, ())
-            line = _line(record, marks, with_provenance=with_provenance)
+            line = _line(record, marks, self.zone, with_provenance=with_provenance)
             if len(line) + 1 > room:
                 break
             room -= len(line) + 1
@@ -208,7 +210,7 @@ async def brief_of(handle: MemoryHandle, limits: BriefLimits, at: datetime | Non
     except (TimeoutError, StoreUnavailable, MemoryUnavailable) as error:
         log.warning("brief_left_out", error=str(error) or "it took too long")
         reason = "too_slow" if isinstance(error, TimeoutError) else "unavailable"
-        return Brief((), at or now, 0, limits, left_out=reason)
+        return Brief((), at or now, 0, limits, left_out=reason, zone=handle.request.zone)
     records = tuple(
         record
         for record in records_by_id.values()
@@ -216,7 +218,7 @@ async def brief_of(handle: MemoryHandle, limits: BriefLimits, at: datetime | Non
     )
     shown = chosen(records, limits.entries)
     marks = _marks_of({record.id for record in shown}, marked)
-    return Brief(shown, at or now, total, limits, marks=marks)
+    return Brief(shown, at or now, total, limits, marks=marks, zone=handle.request.zone)
 
 
 def _marks_of(ids: Collection[str], marks: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
@@ -235,12 +237,15 @@ def contradiction_mark(memory_ids: Sequence[str]) -> str:
     return f"may contradict {', '.join(map(short_id, memory_ids[:MAX_MARKED]))}" * bool(memory_ids)
 
 
-def _line(record: Record, contradicts: Sequence[str], *, with_provenance: bool) -> str:
+def _line(
+    record: Record, contradicts: Sequence[str], zone: tzinfo, *, with_provenance: bool = False
+) -> str:
     content = " ".join(redact_secrets(record.content).text.split())
     provenance = record.provenance
     if provenance.source is SourceType.USER_MESSAGE and provenance.trust is Trust.HIGH:
         content = f"“{content}”"  # the person's own text, which may contain "I"
-    line = f"- [{record.kind}] {content} ({provenance.at.date().isoformat()}) {short_id(record.id)}"
+    day = provenance.at.astimezone(zone).date()
+    line = f"- [{record.kind}] {content} ({day.isoformat()}) {short_id(record.id)}"
     if provenance.external:
         line += f" [{label_of(record)}]"
     if contradicts:

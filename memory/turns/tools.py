@@ -289,7 +289,14 @@ class MemoryTools:
         if not args.query.strip():
             listed = await read.search(replace(narrowed, after_id=after))
             return [(one.record, one.score) for one in listed], len(listed) == args.limit
-        recalled = await read.recall(Query(args.query, now, args.limit, filters=narrowed))
+        asked = self._handle.request
+        query = Query(
+            *(args.query, now, args.limit),
+            filters=narrowed,
+            zone=asked.zone,
+            languages=asked.languages,
+        )
+        recalled = await read.recall(query)
         ranked = [(one.record, one.score) for one in recalled.results]
         if not after:
             return ranked, False

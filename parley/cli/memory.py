@@ -2,11 +2,13 @@
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC
 from typing import Annotated, Final, Literal
 
 import typer
 
 from gateway.errors import UsageError
+from gateway.zones import zone_named
 from memory.model.outcome import Outcome
 from memory.model.record import MAX_DOCUMENT, Tier
 from memory.ports.memories import Filter
@@ -108,9 +110,9 @@ def search(
 ) -> int:
     """Print the person's own memories that match, best first, as recall finds them."""
 
-    async def job(handle: MemoryHandle, _: Settings) -> Recollection:
+    async def job(handle: MemoryHandle, settings: Settings) -> Recollection:
         own = Filter(own_only=True, superseded=superseded)
-        return await handle.read.recall(Query(query, handle.request.at, limit, filters=own))
+        return await handle.read.recall(_query(query, limit, handle, settings, own))
 
     recollection = with_memory(person, config, job, load_models=True)
     records = [one.record for one in recollection.results]
@@ -280,8 +282,8 @@ def recall(
 ) -> int:
     """Print the candidates, best first; 1 when there are none."""
 
-    async def job(handle: MemoryHandle, _: Settings) -> Recollection:
-        return await handle.read.recall(Query(query, handle.request.at, limit=limit))
+    async def job(handle: MemoryHandle, settings: Settings) -> Recollection:
+        return await handle.read.recall(_query(query, limit, handle, settings, Filter()))
 
     recollection = with_memory(person, config, job, load_models=True)
     show(map(_as_values, recollection.results), _as_lines(recollection), as_json=as_json)
@@ -330,3 +332,12 @@ def _candidates(recollection: Recollection) -> str:
     if recollection.repeats:
         text += f", {recollection.repeats} only repeat a question"
     return text
+
+
+def _query(
+    text: str, limit: int, handle: MemoryHandle, settings: Settings, filters: Filter
+) -> Query:
+    """Return a question in the time zone and the language of the installation."""
+    zone = zone_named(settings.time.default) or UTC
+    languages = (settings.languages.default,)
+    return Query(text, handle.request.at, limit, filters=filters, zone=zone, languages=languages)

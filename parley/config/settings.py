@@ -12,6 +12,7 @@ from gateway.policy.invocation import InvocationPolicy
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import AccountSettings, AdapterManifest
 from gateway.settings import Section
+from gateway.zones import TimePolicy
 from parley.config import sections
 from parley.config.knowledge import KnowledgeSection
 from parley.config.memory import (
@@ -72,6 +73,7 @@ class Settings(Section):
     invocation: InvocationPolicy = InvocationPolicy()
     access: sections.AccessSection = sections.AccessSection()
     languages: LanguagePolicy = LanguagePolicy()
+    time: TimePolicy = TimePolicy()
     context: sections.ContextSection = sections.ContextSection()
     conversation: sections.ConversationSection = sections.ConversationSection()
     workers: sections.WorkersSection = sections.WorkersSection()

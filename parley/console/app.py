@@ -145,17 +145,22 @@ class ConsoleApp(Struct, frozen=True):
         if session is None:
             return None
         viewer = await self.identity.of_session(session)
-        language = await self._language_of(viewer, scope)
-        return SignedIn(replace(viewer, language=language), csrf_of(secret))
+        known = await self._known(viewer)
+        zone = viewer.zone or known.zone or known.zone_told
+        language = self._language_of(known, scope)
+        return SignedIn(replace(viewer, language=language, zone=zone), csrf_of(secret))
 
-    async def _language_of(self, viewer: Viewer, scope: Scope) -> str:
+    async def _known(self, viewer: Viewer) -> PersonLanguages:
+        """Return the language and the time zone of a viewer; nothing while they cannot be read."""
+        readers, known = self.services.gateway.readers, PersonLanguages()
+        with suppress(StoreUnavailable):
+            known = await readers.known(viewer.tenant, viewer.person)
+        return known
+
+    def _language_of(self, known: PersonLanguages, scope: Scope) -> str:
         """Return the language for a viewer: what they chose, what their browser tells, what their
         platform told, the installation's."""
-        parts = self.services.gateway
-        known = PersonLanguages()
-        with suppress(StoreUnavailable):
-            known = await parts.readers.known(viewer.tenant, viewer.person)
-        languages = parts.policies.languages
+        languages = self.services.gateway.policies.languages
         told = languages.liked_by(headers_of(scope).get("accept-language", ""))
         return language_of_reader(
             known.chosen, told, known.told, languages.default, languages.offered

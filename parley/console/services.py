@@ -1,7 +1,7 @@
 """The parts of the program that views and actions of the console use."""
 
 import uuid
-from datetime import timedelta
+from datetime import UTC, timedelta
 from typing import Final
 
 from msgspec import Struct
@@ -15,6 +15,7 @@ from gateway.ports.memory import Caller
 from gateway.stores.usage import SpendingReader
 from gateway.text import text
 from gateway.turn.services import Services
+from gateway.zones import zone_named
 from memory.actions.call import MemoryCall
 from memory.service.handle import MemoryHandle
 from parley.config import Settings
@@ -110,4 +111,6 @@ class ConsoleServices(Struct, frozen=True):
             conversation=f"{PLATFORM}/{person}",
             at=self.gateway.clock.now(),
             client=not viewer.session,
+            zone=zone_named(viewer.zone) or UTC,
+            languages=(viewer.language, self.gateway.policies.languages.default),
         )

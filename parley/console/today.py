@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final, Literal, get_args
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import Field
 
@@ -16,6 +15,7 @@ from gateway.ports.traces import FAILED, HandledMessages
 from gateway.ports.usage import LATENCIES
 from gateway.stores.usage_days import quantile
 from gateway.turn.model_turn import Outcome
+from gateway.zones import zone_named
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 
@@ -152,10 +152,7 @@ def midnight_of(now: datetime, zone: str) -> datetime:
 
 def zone_of(name: str) -> tzinfo:
     """Return the time zone of a name, UTC for an empty or unknown one."""
-    try:
-        return ZoneInfo(name) if name else UTC
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return UTC
+    return zone_named(name) or UTC
 
 
 def _rounded(value: float | None) -> int | None:

@@ -1,4 +1,4 @@
-"""The languages of people who read the sentences of adapters and of the local pages."""
+"""The languages and time zones of people who read the sentences of adapters and of local pages."""
 
 from db.errors import StoreUnavailable
 from gateway.errors import TenantUnknown
@@ -28,7 +28,9 @@ class ReaderLanguages:
         who = PersonId(place.platform, place.account, person)
         try:
             tenant = self._extensions.tenant_of(place, who)
-            return await self._readers.language(languages, tenant, str(who), place, liked)
+            language = await self._readers.language(languages, tenant, str(who), place, liked)
+            times = self._policies.value.times
+            return language.in_zone(await self._readers.zone(times, tenant, str(who), place))
         except (StoreUnavailable, TenantUnknown):
             return languages.named(liked or languages.default)
 

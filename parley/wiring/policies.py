@@ -76,6 +76,7 @@ def policies_of(settings: Settings) -> Policies:
         acknowledge=settings.delivery.acknowledge.strip(),
         takeover_idle=timedelta(hours=settings.console.takeover_hours),
         languages=Languages(settings.languages, Path(settings.languages.folder)),
+        times=settings.time,
     )
 
 

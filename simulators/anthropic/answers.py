@@ -1,9 +1,9 @@
 """The answers of the simulated model."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 StopReason: TypeAlias = Literal[
     "",
@@ -66,15 +66,29 @@ class Answer:
         return self.stop or ("tool_use" if self.tools else "end_turn")
 
 
+TELLS_TIME: Final = "Today is "
+"""The beginning of a block that tells the time."""
 Reply: TypeAlias = Callable[[Body], Answer | str]
 
 
 def last_user_text(body: Body) -> str:
-    """Return the texts and tool results of the last message, joined."""
+    """Return the texts and tool results of the last message, joined, without the line that tells
+    the time."""
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         return ""
-    return text_of(messages[-1].get("content"))
+    content = messages[-1].get("content")
+    return text_of(without_time(content) if isinstance(content, list) else content)
+
+
+def without_time(content: Sequence[Any]) -> list[Any]:
+    """Return the blocks of a message without the one that tells the time, which differs with every
+    minute."""
+    return [
+        block
+        for block in content
+        if not (isinstance(block, dict) and str(block.get("text", "")).startswith(TELLS_TIME))
+    ]
 
 
 def text_of(content: object) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from simulators.anthropic.answers import Answer
+from simulators.anthropic.answers import Answer, without_time
 from simulators.anthropic.usage import count_tokens
 from simulators.base import Fault, Faults
 from simulators.local_server import LocalServer, hang_up
@@ -34,7 +34,10 @@ class _Refused(Exception):
 
 def _echo(body: Mapping[str, Any]) -> Answer:
     content = (body.get("messages") or body["input"])[-1].get("content")
-    text = content if isinstance(content, str) else json.dumps(content)
+    left = content if isinstance(content, str) else without_time(content)
+    if len(left) == 1 and isinstance(left, list) and "text" in left[0]:
+        left = left[0]["text"]
+    text = left if isinstance(left, str) else json.dumps(left)
     return Answer(f"You said: {text}")
 
 

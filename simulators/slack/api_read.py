@@ -99,7 +99,7 @@ def user_info(call: Call) -> Answer:
     world = call.world
     if user not in world.people and user != world.bot_user:
         raise SlackError("user_not_found")
-    about = user_object(world, user)
+    about = user_object(world, user) | {"tz": world.zones.get(user, "Etc/UTC")}
     if call.text("include_locale") in ("true", "1"):
         about["locale"] = world.languages.get(user, "en-US")
     if address := portrait_address(call, user):

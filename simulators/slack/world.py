@@ -105,6 +105,8 @@ class World:
         """Teams of the people who are of another company, by id."""
         self.languages: dict[str, str] = {}
         """The languages of people's apps other than American English, by id."""
+        self.zones: dict[str, str] = {}
+        """The time zones of people other than UTC, by id."""
         self.guests: set[str] = set()
         self.deactivated: set[str] = set()
         self.channels: dict[str, Channel] = {}

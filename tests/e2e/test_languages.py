@@ -7,8 +7,10 @@ from tests.e2e.conftest import only, open_lab, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.e2e.test_memory import direct
 
-CHANGING = re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{8}\b")
-"""Ids, which are drawn anew."""
+CHANGING = re.compile(
+    r"Today is [^.]*|\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{8}\b"
+)
+"""Ids, which are drawn anew, and the time."""
 TELL = only("discord", "slack-socket", "telegram-polling")
 
 

@@ -61,7 +61,7 @@ async def test_an_old_question_is_answered_with_its_age() -> None:
         line, answer = text.split("\n\n")
         assert "3 hours ago, at 09:00 UTC" in line
         assert answer == "answer"
-        assert "2026-11-21 09:00 UTC; now it is 2026-11-21 12:00 UTC" in system(g)
+        assert "2026-11-21 09:00 (UTC); now it is 2026-11-21 12:00." in system(g)
         (trace,) = g.traces
         assert ("age", "asked_late") in [(d.stage, d.reason) for d in trace.decisions]
         rows = await g.database.run_job(

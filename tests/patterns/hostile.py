@@ -15,6 +15,7 @@ from memory.grounding.hedges import analyze_hedges
 from memory.grounding.web_sources import as_text
 from memory.ports.recall import Query
 from memory.recall.query import dates_in, understood
+from memory.recall.time_span import load_words, parse_time
 from memory.text.similarity import words
 from memory.text.terms import index_terms, query_terms
 from memory.write.statement import find_statement
@@ -98,6 +99,12 @@ def long(pump: str, length: int) -> str:
     return (pump * (length // len(pump) + 1))[: length - 2] + "\x01é"
 
 
+def _times(text: str) -> None:
+    load_words()
+    for language in ("en", "tr", "ja"):
+        parse_time(text, (language,), NOW, UTC)
+
+
 NOW: Final = datetime(2026, 1, 1, tzinfo=UTC)
 STEPS: Final[dict[str, tuple[int, Callable[[str], object]]]] = {
     "Slack's words": (40_000, lambda text: slack.read_text(text, "U1", {})),
@@ -119,7 +126,8 @@ STEPS: Final[dict[str, tuple[int, Callable[[str], object]]]] = {
     "filing": (10_000, index_terms),
     "asking": (10_000, lambda text: query_terms(text, unfinished=True)),
     "query": (2_000, lambda text: understood(Query(text, NOW))),
-    "dates": (2_000, lambda text: dates_in(text, NOW)),
+    "dates": (2_000, dates_in),
+    "times": (2_000, _times),
     "hedges": (2_000, analyze_hedges),
     "citations": (2_000, find_citations),
     "similarity": (2_000, words),

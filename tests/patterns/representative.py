@@ -55,7 +55,9 @@ def _offline_model() -> None:
     importlib.import_module("gateway.llm.offline_tools")._kind("I prefer tea")
     importlib.import_module("memory.commands.command_set").kind_of("we decided so")
     dates = importlib.import_module("memory.recall.query")
-    dates.dates_in("last week, 2026-01-01", datetime(2026, 1, 1, tzinfo=UTC))
+    dates.dates_in("last week, 2026-01-01")
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    importlib.import_module("memory.recall.time_span").parse_time("on 3.5.2026", ("de",), now, UTC)
 
 
 def _settings() -> None:

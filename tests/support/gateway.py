@@ -91,9 +91,10 @@ class Model:
         """Do nothing."""
 
     def last_words(self) -> str:
-        """Return the last text of the latest request."""
+        """Return the last texts of the latest request, after the line with the time."""
         blocks = self.requests[-1].messages[-1].content
-        return "\n".join(block.text for block in blocks if isinstance(block, TextBlock))
+        texts = [block.text for block in blocks if isinstance(block, TextBlock)]
+        return "\n".join(text for text in texts if not text.startswith("Today is "))
 
 
 @dataclass

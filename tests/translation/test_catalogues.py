@@ -4,6 +4,7 @@ import pytest
 
 from gateway.languages.catalogue import catalogue_of, translations_of
 from gateway.languages.installed import catalogue_problems
+from translation import time_names, zone_cities
 from translation.catalogues import FOLDER, files
 from translation.extraction import sentences
 from translation.formats import TABLE, written
@@ -18,6 +19,11 @@ def test_the_files_have_the_sentences_of_the_sources() -> None:
 
 def test_the_table_of_formats_is_the_one_of_babel() -> None:
     assert TABLE.read_text("utf-8") == written()
+
+
+def test_the_tables_of_times_and_cities_are_those_of_babel() -> None:
+    assert time_names.NAMES.read_text("utf-8") == time_names.written()
+    assert zone_cities.CITIES.read_text("utf-8") == zone_cities.written()
 
 
 @pytest.mark.parametrize("name", LANGUAGES)

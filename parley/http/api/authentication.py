@@ -70,7 +70,9 @@ class Authenticator:
         clock = self._services.clock
         principal, agent = await self._admitted(holder)
         await self._check_rate(principal)
-        place = _place(PLATFORM, holder.person, str(holder.person))
+        place, person = _place(PLATFORM, holder.person, str(holder.person)), str(principal.person)
+        policies, readers = self._services.policies, self._services.readers
+        language = await readers.language(policies.languages, principal.tenant, person, place)
         caller = Caller(
             id=str(uuid.uuid4()),
             principal=principal,
@@ -80,6 +82,8 @@ class Authenticator:
             at=clock.now(),
             client=True,
             agent=holder.agent,
+            zone=await readers.zone(policies.times, principal.tenant, person, place),
+            languages=(language.code, policies.languages.default),
         )
         return caller, _proof(principal, holder, agent)
 

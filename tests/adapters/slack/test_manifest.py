@@ -56,7 +56,9 @@ class TestAppManifest:
         assert set(made["oauth_config"]["scopes"]["bot"]) == set(SCOPES)
         assert made["settings"]["event_subscriptions"]["bot_events"] == list(EVENTS)
         commands = [c["command"] for c in made["features"]["slash_commands"]]
-        assert commands == ["/ask", "/context", "/clear", "/task", "/language", "/stop"]
+        assert commands == [
+            *("/ask", "/context", "/clear", "/task", "/language", "/timezone", "/stop")
+        ]
 
     def test_the_app_manifest_contains_the_address_of_http_mode_everywhere(self) -> None:
         url = "https://chat.example.org/webhook/slack"

@@ -38,6 +38,16 @@ async def test_a_direct_message_is_received(rig: Rig) -> None:
     assert message.place.workspace_id == rig.slack.world.team
 
 
+async def test_the_time_zone_of_a_person_is_asked_for(rig: Rig) -> None:
+    anna, ben = rig.slack.person("Anna"), rig.slack.person("Ben")
+    rig.slack.world.zones[anna.id] = "Europe/Zurich"
+    await rig.slack.say(anna, rig.slack.direct(anna), "hello")
+    await rig.slack.say(ben, rig.slack.direct(ben), "hello")
+    await rig.sink.first(MessageReceived, 2)
+    heard = {one.author.name: one.author.zone for one in rig.sink.of(MessageReceived)}
+    assert heard == {"Anna": "Europe/Zurich", "Ben": "Etc/UTC"}
+
+
 async def test_the_language_of_a_person_is_asked_for(rig: Rig) -> None:
     anna, ben = rig.slack.person("Anna"), rig.slack.person("Ben")
     rig.slack.world.languages[anna.id] = "de-DE"

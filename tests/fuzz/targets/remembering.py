@@ -11,6 +11,7 @@ from memory.grounding.hedges import analyze_hedges
 from memory.grounding.web_sources import as_text
 from memory.ports.recall import Query
 from memory.recall.query import dates_in, understood
+from memory.recall.time_span import parse_time
 from memory.text.similarity import jaccard, stored_keys, words
 from memory.text.terms import index_terms, query_terms
 from memory.transfer.line_format import Elsewhere, ImportEntry, Unreadable, header_from, line_from
@@ -63,8 +64,10 @@ TARGETS: Final[tuple[Target, ...]] = (
     on_text("question", _question, "what about REDIS_TIMEOUT and v1.2.3?", 'the "big one" of May 3',
             "a_a_a$", "когда мы встретились?"),
     on_text("terms", _terms, "C++ and node.js", "ഹഹഹ ക്ഷ", "日本語 の テスト", "Žofín naïve"),
-    on_text("dates", lambda text: dates_in(text, NOW), "on 3 May 2026", "2026-11-22", "last friday",
+    on_text("dates", dates_in, "on 3 May 2026", "2026-11-22", "last friday",
             "vor drei Tagen", "3.5.2026"),
+    on_text("times", lambda text: parse_time(text, ("de", "tr", "en"), NOW, UTC), "vor drei Tagen",
+            "between 3 and 10 November", "3日前", "10 Kasım'da", "قبل أسبوعين", "since 31.12.2099"),
     on_text("citations", find_citations, "see https://e.org/a(b), ADR-007, acme/app#12, a3f9c01",
             "docs/adr/ADR-003-storage.md commit deadbeefdeadbeefdeadbeefdeadbeefdeadbeef"),
     on_text("hedges", analyze_hedges, "I think we might maybe use it", "ich glaube, vielleicht"),

@@ -48,3 +48,18 @@ async def test_they_are_exported_and_erased_with_their_person(
     assert await personal.erase("t", (ADA,)) == 1
     assert await languages.of("t", ADA) == PersonLanguages()
     assert (await languages.of("t", BOB)).chosen == "fr"
+
+
+async def test_time_zones_and_languages_do_not_change_each_other(
+    languages: PeopleLanguages, engine: Engine, clock: FakeClock
+) -> None:
+    await languages.put_zones("t", ADA, "", "Asia/Tokyo", AT)
+    await languages.put("t", ADA, "de", "fr", AT)
+    await languages.put_zones("t", ADA, "Europe/Zurich", "Asia/Tokyo", AT)
+    kept = PersonLanguages("de", "fr", AT, "Europe/Zurich", "Asia/Tokyo")
+    assert await languages.of("t", ADA) == kept
+    personal = SqlPersonalData(engine, clock)
+    (row,) = await personal.export("t", (ADA,))
+    assert (row["zone"], row["zone_told"]) == ("Europe/Zurich", "Asia/Tokyo")
+    await personal.erase("t", (ADA,))
+    assert await languages.of("t", ADA) == PersonLanguages()

@@ -97,8 +97,9 @@ async def test_stable_text_comes_first_and_recalled_text_before_the_question() -
         places = [sent.system.index(tag) for tag in tags]
         assert places == sorted(places)
         assert "2026" not in sent.system
-        assert sent.system_volatile == "Today is Sat, 2026-11-21 (UTC)."
-        knowledge, question = texts(sent.messages[-1])
+        assert not sent.system_volatile
+        knowledge, today, question = texts(sent.messages[-1])
+        assert today == "Today is Saturday, 21 November 2026, 09:00 (UTC)."
         assert knowledge.startswith('<knowledge>\n<memory source="ADR-007" confidence="0.90"')
         assert "Rye needs &lt;b>time&lt;/b>." in knowledge
         assert 'trust="from file"' in knowledge

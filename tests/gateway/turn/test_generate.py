@@ -112,7 +112,8 @@ async def test_a_message_answered_again_is_not_in_its_own_history() -> None:
         await g.database.run_job(lambda db: db.execute("UPDATE inbox SET id = 'other'"))
         await g.take(received("hello", message_id="m1"))
         assert len(g.model.requests) == 2
-        assert shape(g.model.requests[1].messages) == [("user", ["hello"])]
+        ((who, (_, words)),) = shape(g.model.requests[1].messages)
+        assert (who, words) == ("user", "hello")
 
 
 async def test_a_failed_turn_stores_the_question_and_no_answer() -> None:

@@ -1,6 +1,7 @@
 """The program's own text in a prompt, and the frame around texts of people."""
 
-from datetime import date
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -31,8 +32,11 @@ def test_the_prompt_names_the_assistant_and_the_place() -> None:
     assert "Slack" in text
 
 
-def test_the_date_is_a_separate_block() -> None:
-    assert today_text(date(2026, 11, 21)) == "Today is Sat, 2026-11-21 (UTC)."
+def test_the_time_is_a_separate_block_in_the_zone_of_the_person() -> None:
+    morning = datetime(2026, 11, 27, 8, 14, tzinfo=UTC)
+    zurich = "Today is Friday, 27 November 2026, 09:14 (Europe/Zurich)."
+    assert today_text(morning, ZoneInfo("Europe/Zurich")) == zurich
+    assert today_text(morning, UTC) == "Today is Friday, 27 November 2026, 08:14 (UTC)."
     assert "2026" not in own_text(FACTS)
 
 

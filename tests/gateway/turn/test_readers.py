@@ -11,6 +11,7 @@ from gateway.message import Place
 from gateway.people import Audience
 from gateway.stores.people_languages import PeopleLanguages
 from gateway.turn.readers import KEPT_SECONDS, RENEWED_AFTER, Readers
+from gateway.zones import TimePolicy
 from tests.support.clock import FakeClock
 from tests.support.for_each import for_each
 
@@ -100,3 +101,29 @@ async def test_a_person_without_a_choice_takes_back_nothing(
 ) -> None:
     await Readers(store, clock).choose("t", ADA, "")
     assert (await store.of("t", ADA)).at is None
+
+
+async def test_a_person_has_the_zone_they_chose_else_that_of_platform_place_or_installation(
+    store: PeopleLanguages, clock: FakeClock
+) -> None:
+    readers, times = (
+        Readers(store, clock),
+        TimePolicy(zone="Asia/Seoul", places={"C2": "Asia/Tokyo"}),
+    )
+    room = Place("slack", "main", "C2", HERE.audience)
+
+    async def zone(place: Place, told: str = "") -> str:
+        return str(await readers.zone(times, "t", ADA, place, told))
+
+    assert await zone(HERE) == "Asia/Seoul"
+    assert await zone(room) == "Asia/Tokyo"
+    assert await zone(room, "Europe/Rome") == "Europe/Rome"
+    assert await zone(room, "../../etc/passwd") == "Asia/Tokyo"
+    await readers.note_zone("t", ADA, "Europe/Rome")
+    assert await zone(room) == "Europe/Rome"
+    await readers.choose_zone("t", ADA, "Europe/Zurich")
+    assert await zone(room, "Europe/Rome") == "Europe/Zurich"
+    await readers.choose("t", ADA, "de")
+    assert await zone(room) == "Europe/Zurich"
+    await readers.choose_zone("t", ADA, "")
+    assert await zone(room) == "Europe/Rome"

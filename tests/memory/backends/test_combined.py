@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,20 @@ def used(*names: str) -> pytest.MarkDecorator:
 
 def kept(shelf: str) -> list[str]:
     return [one.text for one in SHELVES[shelf].values()]
+
+
+@used("second", "builtin", "first")
+async def test_a_past_time_holds_for_every_place(memory: MemoryStage) -> None:
+    await memory.remember("The red bridge opens at seven.")
+    (now,) = SHELVES["second"].values()
+    earlier = Statement(
+        *(now.tenant, "mem-other", "The red bridge is long.", "fact", now.at - timedelta(days=2)),
+        now.person,
+    )
+    SHELVES["first"][earlier.tenant, earlier.id] = earlier
+    asked = "What did I say about the red bridge"
+    assert await memory.recalled(f"{asked} two days ago?") == ["The red bridge is long."]
+    assert await memory.recalled(f"{asked} today?") != []
 
 
 @used("second", "builtin", "first")

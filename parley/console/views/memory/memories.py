@@ -235,7 +235,13 @@ async def _found(handle: MemoryHandle, params: MemoryListQuery, filters: Filter)
         return FoundMemories([])
     question = params.q.strip()
     if question and params.how == "meaning":
-        query = Query(question, handle.request.at, BY_MEANING, filters=filters)
+        asked = handle.request
+        query = Query(
+            *(question, asked.at, BY_MEANING),
+            filters=filters,
+            zone=asked.zone,
+            languages=asked.languages,
+        )
         recalled = await handle.read.recall(query)
         records = [one.record for one in recalled.results]
         return FoundMemories(records, by_meaning="vector" in recalled.searches)

@@ -1,0 +1,121 @@
+"""`/timezone` shows and changes the time zone in which a person counts days and reads times."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+from gateway.errors import BadInput
+from gateway.message import Choice, Reply
+from gateway.people import Audience
+from gateway.text import MAX_LABEL, Listed, Moment, Sentence, Text, joined, text, verbatim
+from gateway.turn.services import Services
+from gateway.turn.turn_context import TurnContext
+from gateway.turn.typed_answers import MAX_CHOICES
+from gateway.zones import MAX_NAME, city_of, meant, place_zone, similar, zone_named
+
+PREFIX: Final = "timezone:"
+AUTO: Final = "auto"
+"""The word that takes a choice back."""
+
+CHOSEN: Final = text("Your time zone is **{zone}**, because you chose it.")
+TOLD: Final = text("Your time zone is **{zone}**, as your app tells me.")
+OF_PLACE: Final = text("Your time zone is **{zone}**, which is set for this place.")
+OTHERWISE: Final = text(
+    "Your time zone is **{zone}**, because I do not know where you are. It is the one of this "
+    "installation."
+)
+IT_IS: Final = text("For you it is {time}.")
+HOW: Final = text(
+    "To choose another one, write a city or a name, for example `/timezone Europe/Zurich`. "
+    "`/timezone auto` takes your choice back."
+)
+SET: Final = text("Done. Your time zone is **{zone}** now. For you it is {time}.")
+UNKNOWN: Final = text(
+    "I do not know this time zone. Write a large city near you, or a name such as `Europe/Zurich`."
+)
+SEVERAL: Final = text("There are several time zones of this name: {zones}. Write one of them.")
+SIMILAR: Final = text(
+    "I do not know this time zone. Did you mean {zones}? Write the one that you mean, or a large "
+    "city near you."
+)
+
+
+def owns(value: str) -> bool:
+    """Return True for the value of a button with a time zone."""
+    return value.startswith(PREFIX)
+
+
+async def run_timezone(turn: TurnContext, arguments: str, services: Services) -> Reply:
+    """Run the command. Raises `BadInput` with words for the person, and `StoreUnavailable`."""
+    typed = arguments.strip(" `.*")
+    return await _choose(turn, typed, services) if typed else await _shown(turn, services)
+
+
+async def press_timezone(turn: TurnContext, value: str, services: Services) -> Reply:
+    """Carry out a button. Raises as `run_timezone`."""
+    return await _choose(turn, value.removeprefix(PREFIX), services)
+
+
+async def _choose(turn: TurnContext, typed: str, services: Services) -> Reply:
+    name = ""
+    if typed.casefold() != AUTO:
+        found = await zones_of(typed)
+        if len(found) > 1:
+            return Reply(SEVERAL.of(zones=_listed(found)), _buttons(turn, found))
+        if not found:
+            close = await asyncio.to_thread(similar, typed)
+            if not close:
+                raise BadInput(UNKNOWN)
+            return Reply(SIMILAR.of(zones=_listed(close)), _buttons(turn, close))
+        name = found[0]
+    who = turn.asker.who
+    others = await services.memory.linked(who)
+    for person in (turn.asker.person, *map(str, others)):
+        await services.readers.choose_zone(who.tenant, person, name)
+    turn.asker.zone = await services.readers.zone(
+        *(turn.policies.times, who.tenant, turn.asker.person),
+        *(turn.place, turn.asked.last.author.zone),
+    )
+    turn.asker.language = turn.asker.language.in_zone(turn.asker.zone)
+    zone = verbatim(str(turn.asker.zone))
+    in_room = turn.place.audience is not Audience.DIRECT
+    now = Moment(services.clock.now())
+    return Reply(SET.of(zone=zone, time=now), leaves_buttons=in_room)
+
+
+async def _shown(turn: TurnContext, services: Services) -> Reply:
+    reason = (await _reason(turn, services)).of(zone=verbatim(str(turn.asker.zone)))
+    parts: tuple[Text, ...] = (reason, IT_IS.of(time=Moment(services.clock.now())))
+    return Reply(joined((joined(parts, " "), HOW), "\n\n"))
+
+
+async def _reason(turn: TurnContext, services: Services) -> Sentence:
+    known = await services.readers.known(turn.asker.who.tenant, turn.asker.person)
+    told = turn.asked.last.author.zone
+    told = told if zone_named(told) is not None else known.zone_told
+    reasons = (
+        (known.zone, CHOSEN),
+        (told, TOLD),
+        (place_zone(turn.policies.times, turn.place), OF_PLACE),
+    )
+    return next((said for zone, said in reasons if zone_named(zone) is not None), OTHERWISE)
+
+
+async def zones_of(typed: str) -> Sequence[str]:
+    """Return the time zones of a name or a city, the exact name first of all."""
+    if zone_named(typed) is not None:
+        return (typed,)
+    # The table of cities is read on the first call.
+    return await asyncio.to_thread(meant, typed[:MAX_NAME])
+
+
+def _listed(zones: Sequence[str]) -> Listed:
+    return Listed(tuple(verbatim(f"`{zone}`") for zone in zones), "or")
+
+
+def _buttons(turn: TurnContext, zones: Sequence[str]) -> tuple[Choice, ...]:
+    """Return a button for each zone, as many as the platform shows; none where answers to a
+    question are typed."""
+    most = turn.connected.manifest.capabilities.max_buttons
+    shown = zones[:most] if most >= MAX_CHOICES else ()
+    return tuple(Choice(verbatim(city_of(zone)[:MAX_LABEL]), f"{PREFIX}{zone}") for zone in shown)

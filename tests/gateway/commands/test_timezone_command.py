@@ -1,0 +1,75 @@
+"""`/timezone`: the zone and why it is the one, a choice, suggestions, and the end of a choice."""
+
+from gateway.commands.timezone_command import UNKNOWN
+from gateway.immutable import replace
+from gateway.message import ButtonPressed, CommandInvoked, MessageAuthor, MessageReceived
+from gateway.ports import Capabilities
+from tests.support.gateway import Gateway, gateway
+from tests.support.messages import direct, received
+
+ADA = MessageAuthor("ada", "Ada")
+IN_TOKYO = MessageAuthor("ada", "Ada", zone="Asia/Tokyo")
+
+
+async def say(g: Gateway, arguments: str = "", author: MessageAuthor = ADA) -> str:
+    number = len(g.traces)
+    await g.take(CommandInvoked(f"c{number}", direct(), author, "timezone", arguments))
+    return g.texts[-1]
+
+
+def asked(content: str, author: MessageAuthor, message_id: str = "m1") -> MessageReceived:
+    event = received(content, message_id=message_id)
+    return replace(event, message=replace(event.message, author=author, place=direct()))
+
+
+async def zone_of(g: Gateway) -> str:
+    return (await g.services.readers.known("default", "test:main:ada")).zone
+
+
+async def test_it_shows_the_zone_and_the_reason() -> None:
+    async with gateway() as g:
+        assert "Asia/Tokyo, as your app tells me" in await say(g, author=IN_TOKYO)
+        assert "2026-11-21 18:00 JST" in g.texts[-1]
+        await say(g, "Zürich")
+        assert "Europe/Zurich, because you chose it" in await say(g, author=IN_TOKYO)
+        assert "2026-11-21 10:00 CET" in g.texts[-1]
+
+
+async def test_a_choice_by_city_or_name_is_stored_and_taken_back() -> None:
+    async with gateway() as g:
+        assert "Europe/Zurich" in await say(g, "Zürich")
+        assert await zone_of(g) == "Europe/Zurich"
+        assert "10:00 CET" in g.texts[-1]
+        await say(g, "America/New_York")
+        assert await zone_of(g) == "America/New_York"
+        await say(g, "auto", IN_TOKYO)
+        assert await zone_of(g) == ""
+        assert "Asia/Tokyo" in g.texts[-1]
+
+
+async def test_an_unknown_zone_changes_nothing_and_a_similar_one_is_offered() -> None:
+    async with gateway(capabilities=Capabilities(max_buttons=5)) as g:
+        assert await say(g, "xqzzy") == UNKNOWN.english.replace("`", "")
+        assert "Europe/Zurich" in await say(g, "Europe/Zurch")
+        assert await zone_of(g) == ""
+        (button, *_) = g.adapter.sent[-1].buttons
+        await g.take(ButtonPressed("p1", direct(), ADA, button.value, button.label))
+        assert await zone_of(g) == "Europe/Zurich"
+
+
+async def test_the_model_reads_the_time_of_the_person() -> None:
+    async with gateway() as g:
+        await g.take(asked("hello", IN_TOKYO))
+        request = g.model.requests[-1]
+        said = "Today is Saturday, 21 November 2026, 18:00 (Asia/Tokyo)."
+        assert said in str(request.messages[-1])
+        assert "2026" not in request.whole_system
+        await say(g, "Honolulu")
+        await g.take(asked("and now?", ADA, "m2"))
+        assert "Friday, 20 November 2026, 23:00 (Pacific/Honolulu)" in str(g.model.requests[-1])
+
+
+async def test_what_the_platform_tells_is_known_when_it_tells_nothing() -> None:
+    async with gateway() as g:
+        await g.take(asked("hello", IN_TOKYO))
+        assert "Asia/Tokyo, as your app tells me" in await say(g)
