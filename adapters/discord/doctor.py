@@ -70,10 +70,10 @@ def _failed(error: Exception, *, first: bool) -> Check:
 
 
 def _application(settings: DiscordSettings, application: JsonObject) -> Check:
-    actual, name = identifier(application, "id"), text_at(application, "name", 100)
+    actual, title = identifier(application, "id"), text_at(application, "name", 100)
     expected = settings.application_id
     if expected in ("", actual):
-        detail = text("the token belongs to {owner}", owner=verbatim(f"{name} ({actual})"))
+        detail = text("the token belongs to {owner}", owner=verbatim(f"{title} ({actual})"))
         return Check("application", True, detail)
     advice = WRONG_APPLICATION
     detail = text(

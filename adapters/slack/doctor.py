@@ -145,7 +145,7 @@ def _failed(name: str, error: Exception, advice: Text) -> Check:
     if isinstance(error, SlackApiError):
         code = code_of(error)
         cause: CheckCause = "permission" if code in _PERMISSION else "credential"
-        refused: Text = text("refused: {code}.", code=verbatim(code or "error"))
+        refused: Text = text("refused: {code}.", code=verbatim(code) if code else text("error"))
         if code in CREDENTIAL_ERRORS:
             refused = joined((refused, CREDENTIAL_ERRORS[code]), " ")
         return Check(name, False, refused, advice, cause)

@@ -277,7 +277,7 @@ class TelegramAdapter(AccountAdapter[TelegramSettings]):
             bot = self._make_bot()
             await bot.request.initialize()
         except TelegramError as error:
-            advice = text("A token looks like {example}", example=verbatim("123456:ABC…"))
+            advice = text("A token looks like `123456:ABC…`.")
             return [Check("bot token", False, error.message, advice)]
         try:
             return await doctor.diagnose(bot, self._settings)

@@ -256,7 +256,7 @@ async def stored_state(settings: Settings, storage: Storage, now: datetime) -> S
         tuple(problems[:SHOWN]),
         tuple(latest.items()),
         await _installation(settings, storage, now),
-        tuple(await identity_conflicts(settings, storage.hot.states)),
+        tuple(map(str, await identity_conflicts(settings, storage.hot.states))),
         tuple(one.sentence for one in await storage.hot_losses.since(now - SHOWN_FOR)),
     )
 

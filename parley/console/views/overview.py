@@ -477,7 +477,7 @@ def _of_overrides(services: ConsoleServices) -> Iterator[Need]:
         yield Need(kind="configuration", text=problem, step=step, path="/configuration")
 
 
-def _of_identities(conflict: str) -> Need:
+def _of_identities(conflict: Text) -> Need:
     step = text("Ask the person before you join anything")
     return Need(kind="accounts", text=conflict, step=step)
 
