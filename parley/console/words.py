@@ -50,6 +50,27 @@ _KNOWN: Final = (
     *(text("approved"), text("rejected"), text("keys"), text("version"), text("number")),
     *(text("about"), text("by"), text("decision"), text("reason"), text("results")),
     *(text("deleted"), text("session"), text("token"), text("file"), text("review")),
+    # Reasons of decisions about a message: access, budgets, limits, threads, memory, the prompt.
+    *(text("trusted"), text("open"), text("listed"), text("silent"), text("hinted")),
+    *(text("revoked"), text("code made"), text("code sent"), text("own approval")),
+    *(text("ownership"), text("not an approver"), text("too many codes")),
+    *(text("too many requests"), text("too many waiting")),
+    *(text("too many waiting in account"), text("user not allowed"), text("user blocked")),
+    *(text("linked user blocked"), text("channel blocked"), text("no controller")),
+    *(text("no owner"), text("within budget"), text("no budget"), text("no price")),
+    *(text("reserved"), text("within limits"), text("no limits"), text("counted before")),
+    *(text("bot loop"), text("bot loop paused"), text("bot"), text("no secret")),
+    *(text("not public"), text("collected"), text("joined"), text("dropped"), text("gone")),
+    *(text("none"), text("read"), text("set"), text("ended"), text("asked"), text("kept")),
+    *(text("off"), text("opened"), text("known"), text("hidden"), text("not read")),
+    *(text("nothing new"), text("not offered"), text("reply chain"), text("nothing kept")),
+    *(text("part missing"), text("no memory"), text("nothing to recall")),
+    *(text("recall too slow"), text("recall failed"), text("recalled"), text("memory off")),
+    *(
+        text("latest messages"),
+        text("parts of the prompt"),
+        text("for operator"),
+    ),
 )
 DOCUMENTS: Final[Mapping[str, Text]] = {
     "soul": text("preferences"),
@@ -60,6 +81,9 @@ DOCUMENTS: Final[Mapping[str, Text]] = {
 CALLED: Final = {
     "glass broken": "private texts opened",
     "of": "about",
+    "blocks": "parts of the prompt",
+    "window": "latest messages",
+    "web": "the web page",
     "working": "being answered",
     "person, beside the shared limits": "each person, even when a shared limit is used up",
     "access change": "approval or role changed",

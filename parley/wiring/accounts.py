@@ -61,7 +61,7 @@ CONFLICTS: Final = counted(
 async def identity_conflicts(settings: Settings, states: AdapterStates) -> list[Text]:
     """Return the accounts whose platform reported changes of ids that would have mixed two people.
     Raises `StoreUnavailable`."""
-    found = []
+    found: list[Text] = []
     for account in settings.accounts():
         noted = await noted_conflicts(states.of(account.platform, account.name))
         if noted is not None:
