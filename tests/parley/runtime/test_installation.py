@@ -12,7 +12,9 @@ from gateway.ports.processes import (
     ProcessRole,
     SeenProcess,
 )
+from gateway.text import text, verbatim
 from parley.runtime.installation import MISSING, READY, STARTING, installation_of, last_seen
+from parley.runtime.process_reports import MAX_WORDS, stored
 
 ACCOUNTS = ("slack", "telegram")
 LONG = 1000.0
@@ -155,3 +157,20 @@ def test_a_model_that_fails_in_two_processes_is_named_once_with_the_sum_of_both(
     assert failure.since == NOW - timedelta(seconds=92)
     assert failure.last == NOW - timedelta(seconds=7)
     assert len(now.findings) == 1
+
+
+def test_a_problem_keeps_its_sentence_on_its_way_through_the_store() -> None:
+    lost = text("{platform} cannot be reached: {reason}.").of(
+        platform=verbatim("Slack"), reason=text("no answer in time")
+    )
+    served = AccountReport("slack", "reconnecting", stored(lost))
+    report = ProcessReport("host", "adapter", accounts=(served,), configured=("slack",))
+    adapter = SeenProcess("a", report, age=1.0, watching=60.0)
+    _, slack = installation_of((WORKER, adapter), ("slack",), NOW).parts
+    assert slack.problem == lost
+
+
+def test_a_very_long_problem_is_stored_in_english_and_cut() -> None:
+    long = text("Telegram refused the settings: {reason}.", reason=verbatim("x" * 10_000))
+    assert stored(long) == str(long)[:MAX_WORDS]
+    assert stored(verbatim("")) == ""
