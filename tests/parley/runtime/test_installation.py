@@ -166,8 +166,8 @@ def test_a_problem_keeps_its_sentence_on_its_way_through_the_store() -> None:
     served = AccountReport("slack", "reconnecting", stored(lost))
     report = ProcessReport("host", "adapter", accounts=(served,), configured=("slack",))
     adapter = SeenProcess("a", report, age=1.0, watching=60.0)
-    _, slack = installation_of((WORKER, adapter), ("slack",), NOW).parts
-    assert slack.problem == lost
+    parts = {one.name: one for one in installation_of((WORKER, adapter), ("slack",), NOW).parts}
+    assert parts["slack"].problem == lost
 
 
 def test_a_very_long_problem_is_stored_in_english_and_cut() -> None:
