@@ -42,6 +42,8 @@ from gateway.text import (
     NO_TEXT,
     Text,
     Unconverted,
+    as_text,
+    joined,
     text,
     verbatim,
 )
@@ -75,22 +77,45 @@ class ConfigurationError(ParleyError):
 class StartError(ParleyError):
     """An adapter cannot connect.
 
-    `advice` is one sentence for the operator; `permanent` is true if another attempt with the same
-    settings cannot succeed (a revoked token, a missing intent).
+    `said` is the problem and `step` one sentence for the operator, as sentences of the catalogues
+    where the adapter has them; `permanent` is true if another attempt with the same settings cannot
+    succeed (a revoked token, a missing intent).
     """
 
-    def __init__(self, problem: str, advice: str = "", *, permanent: bool = False) -> None:
-        super().__init__(f"{problem} {advice}".strip())
-        self.problem = problem
-        self.advice = advice
+    def __init__(
+        self, problem: Unconverted, advice: Unconverted = "", *, permanent: bool = False
+    ) -> None:
+        super().__init__(" ".join(str(part) for part in (problem, advice) if part))
+        self.said = problem
+        self.step = advice
         self.permanent = permanent
+
+    @property
+    def problem(self) -> str:
+        """The problem in English."""
+        return str(self.said)
+
+    @property
+    def advice(self) -> str:
+        """The next step in English."""
+        return str(self.step)
+
+    @property
+    def sentences(self) -> Text:
+        """The problem with its next step."""
+        return joined((as_text(part) for part in (self.said, self.step) if part), " ")
 
 
 class DeliveryError(ParleyError):
-    """A send did not succeed."""
+    """A send did not succeed. `said` is the reason, as a sentence of the catalogues where the
+    program knows it; the words of a platform stay as they are."""
 
     retry_after: float | None = None
     """Seconds for which the platform wants no other attempt; None if it names no time."""
+
+    def __init__(self, reason: Unconverted = "") -> None:
+        super().__init__(str(reason))
+        self.said = as_text(reason)
 
 
 class Transient(DeliveryError):
@@ -98,7 +123,11 @@ class Transient(DeliveryError):
     seconds, in any chat of the account if `whole_account` is set."""
 
     def __init__(
-        self, reason: str, retry_after: float | None = None, *, whole_account: bool = False
+        self,
+        reason: Unconverted,
+        retry_after: float | None = None,
+        *,
+        whole_account: bool = False,
     ) -> None:
         super().__init__(reason)
         self.retry_after = retry_after
@@ -121,7 +150,7 @@ class AddressGone(Permanent):
     """The target of a send was deleted or closed: the thread of its place if `thread` is set,
     otherwise the message that it replies to. The same send without it may succeed."""
 
-    def __init__(self, reason: str, *, thread: bool = False) -> None:
+    def __init__(self, reason: Unconverted, *, thread: bool = False) -> None:
         super().__init__(reason)
         self.thread = thread
 
@@ -138,9 +167,18 @@ class PlatformFailed(Ambiguous):
     """The platform answered with an error of its own, such as a status from 500 on: it may have
     been delivered, but probably was not."""
 
-    def __init__(self, reason: str, retry_after: float | None = None) -> None:
+    def __init__(self, reason: Unconverted, retry_after: float | None = None) -> None:
         super().__init__(reason)
         self.retry_after = retry_after
+
+
+def said_of(error: ParleyError) -> Text:
+    """Return an error as a text: a sentence of the catalogues where it has one."""
+    if isinstance(error, StartError):
+        return error.sentences
+    if isinstance(error, DeliveryError):
+        return error.said
+    return error.text if isinstance(error, BadInput) else verbatim(str(error))
 
 
 class ModelError(ParleyError):

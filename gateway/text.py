@@ -159,6 +159,11 @@ def verbatim(markdown: str, /) -> Verbatim:
     return Verbatim(markdown)
 
 
+def as_text(said: Unconverted, /) -> Text:
+    """Return a text as it is, and other English words as words that no catalogue has."""
+    return Verbatim(said) if isinstance(said, str) else said
+
+
 def joined(parts: Iterable[Text], separator: str = "") -> Joined:
     """Return several texts as one."""
     return Joined(tuple(parts), separator)

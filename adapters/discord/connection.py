@@ -26,7 +26,7 @@ from adapters.discord.send import (
 )
 from adapters.discord.socket import GatewayConnection
 from adapters.discord.thread import DiscordThreads
-from adapters.shared.connection import AccountAdapter
+from adapters.shared.connection import NOT_CONNECTED, AccountAdapter
 from adapters.shared.json_readers import as_mapping, identifier, integer, iso_time, text
 from gateway.errors import Ambiguous, Permanent, Transient
 from gateway.immutable import replace
@@ -57,7 +57,7 @@ class DiscordAdapter(AccountAdapter[DiscordSettings]):
     def alive(self) -> Liveness:
         """The time of the last heartbeat that Discord acknowledged."""
         if self._connection is None:
-            return Liveness(False, "not connected")
+            return Liveness(False, NOT_CONNECTED)
         return self._connection.alive()
 
     async def reconnect(self) -> None:

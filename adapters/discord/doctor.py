@@ -9,7 +9,7 @@ import discord
 
 from adapters.discord.client import AccountHTTP
 from adapters.discord.commands import definitions, registered, same
-from adapters.discord.errors import PORTAL, start_error
+from adapters.discord.errors import PORTAL, WRONG_APPLICATION, start_error
 from adapters.discord.manifest import DiscordSettings
 from adapters.shared.json_readers import (
     JsonObject,
@@ -17,9 +17,10 @@ from adapters.shared.json_readers import (
     identifier,
     integer,
     objects,
-    text,
 )
+from adapters.shared.json_readers import text as text_at
 from gateway.ports import Check, CheckCause, CommandSpec
+from gateway.text import Text, counted, text, verbatim
 
 DOCTOR_SECONDS: Final = 30.0
 READS_MESSAGES: Final = 1 << 18 | 1 << 19
@@ -31,6 +32,8 @@ ADMINISTRATOR: Final = 1 << 3
 PERMISSIONS: Final = 1 << 6 | 1 << 10 | 1 << 11 | 1 << 14 | 1 << 15 | 1 << 16 | 1 << 38
 """Add reactions, view channels, send, embed links, attach files, read history, send in threads."""
 
+# Translators: commands; "where" is "everywhere" or "in the server {id}".
+_REGISTERED: Final = counted("{count} registered {where}", "{count} registered {where}")
 _TROUBLE: Final = (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError)
 
 
@@ -41,7 +44,7 @@ async def diagnose(settings: DiscordSettings, commands: tuple[CommandSpec, ...])
     try:
         async with asyncio.timeout(DOCTOR_SECONDS):
             await http.static_login(settings.token.get_secret_value().strip())
-            checks.append(Check("token", True, "Discord accepts the token"))
+            checks.append(Check("token", True, text("Discord accepts the token")))
             application = as_mapping(await http.application_info())
             application_id = identifier(application, "id")
             checks += [_application(settings, application), _intent(application)]
@@ -60,64 +63,84 @@ async def diagnose(settings: DiscordSettings, commands: tuple[CommandSpec, ...])
 def _failed(error: Exception, *, first: bool) -> Check:
     failure = start_error(error)
     if isinstance(error, discord.LoginFailure):
-        return Check("token", False, failure.problem, failure.advice, "credential")
+        return Check("token", False, failure.said, failure.step, "credential")
     cause: CheckCause = "" if isinstance(error, discord.HTTPException) else "unreachable"
     name = "token" if first and not cause else "connection"
-    return Check(name, False, failure.problem, failure.advice, cause)
+    return Check(name, False, failure.said, failure.step, cause)
 
 
 def _application(settings: DiscordSettings, application: JsonObject) -> Check:
-    actual, name = identifier(application, "id"), text(application, "name", 100)
+    actual, title = identifier(application, "id"), text_at(application, "name", 100)
     expected = settings.application_id
     if expected in ("", actual):
-        return Check("application", True, f"the token belongs to {name} ({actual})")
-    advice = "Correct platforms.discord.application_id, or use the token of that application."
-    detail = f"the token belongs to {actual}, not to {expected}"
+        detail = text("the token belongs to {owner}", owner=verbatim(f"{title} ({actual})"))
+        return Check("application", True, detail)
+    advice = WRONG_APPLICATION
+    detail = text(
+        "the token belongs to {owner}, not to {other}",
+        owner=verbatim(actual),
+        other=verbatim(expected),
+    )
     return Check("application", False, detail, advice, "wrong_app")
 
 
 def _intent(application: JsonObject) -> Check:
     if (integer(application, "flags") or 0) & READS_MESSAGES:
-        return Check("message content intent", True, "the bot may read messages")
-    advice = f"Switch on Message Content Intent at {PORTAL}, page Bot."
-    detail = "the bot may not read messages"
+        return Check("message content intent", True, text("the bot may read messages"))
+    advice = text("Switch on Message Content Intent at {page}, page Bot.", page=verbatim(PORTAL))
+    detail = text("the bot may not read messages")
     return Check("message content intent", False, detail, advice, "permission")
 
 
 def _members(application: JsonObject) -> Check:
     if (integer(application, "flags") or 0) & SEES_MEMBERS:
-        return Check("server members intent", True, "Discord reports who leaves")
-    advice = f"Switch on Server Members Intent at {PORTAL}, page Bot, or remove members_intent."
-    detail = "the bot may not see who leaves"
+        return Check("server members intent", True, text("Discord reports who leaves"))
+    advice = text(
+        "Switch on Server Members Intent at {page}, page Bot, or remove `members_intent`.",
+        page=verbatim(PORTAL),
+    )
+    detail = text("the bot may not see who leaves")
     return Check("server members intent", False, detail, advice, "permission")
 
 
 def _histories(application_id: str, guilds: Sequence[JsonObject]) -> list[Check]:
     """A failed check for servers in which the bot may not read earlier messages. Discord names the
     bot's permissions in a server; a channel can still deny them."""
-    permissions = ((guild, text(guild, "permissions", 40)) for guild in guilds)
+    permissions = ((guild, text_at(guild, "permissions", 40)) for guild in guilds)
     names = [
-        text(guild, "name", 50)
+        text_at(guild, "name", 50)
         for guild, bits in permissions
         if bits.isdecimal() and not int(bits) & (READS_HISTORY | ADMINISTRATOR)
     ]
     if not names:
         return []
-    detail = f"the bot may not read earlier messages in {', '.join(names[:5])}"
-    advice = (
-        "Without them it sees no thread that it is called into, and misses messages of an outage."
-        f" Give its role Read Message History, or invite it again: {invite(application_id)}"
+    detail = text("the bot may not read earlier messages in {servers}", servers=_listed(names))
+    advice = text(
+        "Without them it sees no thread that it is called into, and misses messages of an outage. "
+        "Give its role Read Message History, or invite it again: {address}",
+        address=verbatim(invite(application_id)),
     )
     return [Check("read message history", False, detail, advice, "permission")]
 
 
 def _servers(application_id: str, guilds: Sequence[JsonObject]) -> Check:
-    names = [text(guild, "name", 50) for guild in guilds]
+    names = [text_at(guild, "name", 50) for guild in guilds]
     if names:
-        return Check("servers", True, f"the bot is in {len(names)}: {', '.join(names[:5])}")
-    advice = f"Invite it: {invite(application_id)}"
-    detail = "the bot is in no server; direct messages need a common server"
+        said = counted(
+            "the bot is in {count} server: {servers}",
+            "the bot is in {count} servers: {servers}",
+            count=len(names),
+            servers=_listed(names),
+        )
+        return Check("servers", True, said)
+    advice = text("Invite it: {address}", address=verbatim(invite(application_id)))
+    detail = text("the bot is in no server; direct messages need a common server")
     return Check("servers", False, detail, advice, "permission")
+
+
+def _listed(names: Sequence[str]) -> Text:
+    """Return the first names."""
+    return verbatim(", ".join(names[:5]))
 
 
 def invite(application_id: str) -> str:
@@ -135,16 +158,24 @@ async def _commands(
     settings: DiscordSettings,
     commands: tuple[CommandSpec, ...],
 ) -> Check:
-    where = f"in server {settings.guild_id}" if settings.guild_id else "everywhere"
+    where: Text = text("everywhere")
+    if settings.guild_id:
+        where = text("in the server {id}", id=verbatim(settings.guild_id))
     try:
         commands_now = await registered(http, application_id, settings.guild_id)
     except discord.HTTPException as error:
-        advice = (
-            "Check platforms.discord.guild_id; the bot must be invited with applications.commands."
+        advice = text(
+            "Check `platforms.discord.guild_id`; the bot must be invited with "
+            "`applications.commands`."
         )
-        detail = f"Discord refuses them {where} ({error.code})"
+        # Translators: "where" is "everywhere" or "in the server {id}".
+        detail = text(
+            "Discord refuses them {where} ({code})", where=where, code=verbatim(str(error.code))
+        )
         return Check("commands", False, detail, advice, "permission")
     if same(commands_now, definitions(commands, everywhere=not settings.guild_id)):
-        return Check("commands", True, f"{len(commands)} registered {where}")
-    advice = "No action is needed: `parley run` registers them when it starts."
-    return Check("commands", True, f"not registered {where}, or out of date", advice)
+        return Check("commands", True, _REGISTERED.of(count=len(commands), where=where))
+    advice = text("No action is needed: `parley run` registers them when it starts.")
+    # Translators: "where" is "everywhere" or "in the server {id}".
+    detail = text("not registered {where}, or out of date", where=where)
+    return Check("commands", True, detail, advice)

@@ -4,7 +4,7 @@ from typing import Final
 
 import discord
 
-from adapters.shared.http import no_answer, reason_of
+from adapters.shared.http import NOT_REACHED, answered_with, no_answer, reason_of
 from gateway.errors import (
     Ambiguous,
     DeliveryError,
@@ -13,12 +13,17 @@ from gateway.errors import (
     StartError,
     Transient,
 )
+from gateway.text import Span, text, verbatim
 
 NOTHING_HAPPENED: Final = (500, 503)
 """Server errors after which Discord has certainly not acted; 502 and 504 leave it open."""
 INVALID_FORM: Final = 50035
+MAX_SERVERS: Final = 2_500
 BAD_TOKEN, BAD_INTENTS, NEEDS_SHARDING = 4004, (4013, 4014), 4011
 PORTAL: Final = "https://discord.com/developers/applications"
+WRONG_APPLICATION: Final = text(
+    "Correct `platforms.discord.application_id`, or use the token of that application."
+)
 
 
 class ConnectionReset(discord.DiscordException):
@@ -71,27 +76,41 @@ def start_error(error: BaseException) -> StartError:
         return error
     if isinstance(error, discord.LoginFailure) or code == BAD_TOKEN:
         return StartError(
-            "Discord refused the token.",
-            f"Reset it at {PORTAL}, page Bot, and set platforms.discord.token.",
+            text("Discord refused the token."),
+            text(
+                "Reset it at {page}, page Bot, and set `platforms.discord.token`.",
+                page=verbatim(PORTAL),
+            ),
             permanent=True,
         )
     if isinstance(error, discord.PrivilegedIntentsRequired) or code in BAD_INTENTS:
         return StartError(
-            "Discord does not let this bot read messages, or see members.",
-            f"Switch on Message Content Intent at {PORTAL}, page Bot, with members_intent also "
-            "Server Members Intent, and start again.",
+            text("Discord does not let this bot read messages, or see members."),
+            text(
+                "Switch on Message Content Intent at {page}, page Bot, with `members_intent` also "
+                "Server Members Intent, and start again.",
+                page=verbatim(PORTAL),
+            ),
             permanent=True,
         )
     if code == NEEDS_SHARDING:
         return StartError(
-            "The bot is in more servers than one connection may serve.",
-            "Parley uses one connection per bot; remove the bot from servers until fewer than "
-            "2,500 are left.",
+            text("The bot is in more servers than one connection may serve."),
+            text(
+                "Parley uses one connection per bot; remove the bot from servers until fewer than "
+                "{number} are left.",
+                number=MAX_SERVERS,
+            ),
             permanent=True,
         )
     if isinstance(error, discord.RateLimited):
-        return StartError(f"Discord asks to wait {error.retry_after:.0f} s before connecting.")
+        wait = Span(error.retry_after)
+        return StartError(text("Discord asks to wait {wait} before connecting.", wait=wait))
     if isinstance(error, discord.HTTPException):
-        return StartError(f"Discord answered with status {error.status}.", "Try again later.")
-    problem = f"Discord cannot be reached: {reason_of(error)}."
-    return StartError(problem, "Check the network, and platforms.discord.api_base and gateway_url.")
+        said = answered_with("Discord", error.status)
+        return StartError(said, text("Try again later."))
+    problem = NOT_REACHED.of(platform=verbatim("Discord"), reason=reason_of(error))
+    advice = text(
+        "Check the network, and `platforms.discord.api_base` and `platforms.discord.gateway_url`."
+    )
+    return StartError(problem, advice)

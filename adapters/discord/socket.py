@@ -13,7 +13,7 @@ import structlog
 from adapters.discord.catch_up import CatchUp
 from adapters.discord.client import AccountHTTP, RestClient
 from adapters.discord.commands import register
-from adapters.discord.errors import start_error
+from adapters.discord.errors import WRONG_APPLICATION, start_error
 from adapters.discord.event_context import ChannelFacts, DiscordBot, GuildDirectory, place_of
 from adapters.discord.interactions import InteractionResponses
 from adapters.discord.manifest import DiscordSettings
@@ -27,9 +27,11 @@ from gateway.background_tasks import stop_task
 from gateway.errors import StartError
 from gateway.people import Audience
 from gateway.ports import AdapterContext, EventSink, Liveness
+from gateway.text import Span, text, verbatim
 
 log = structlog.get_logger(__name__)
 
+_NO_HEARTBEAT: Final = text("no heartbeat was answered for {time}")
 READY_SECONDS: Final = 30.0
 SERVERS_SECONDS: Final = 2.0
 """The time limit for the servers that READY names; a server in an outage never comes."""
@@ -64,7 +66,7 @@ class GatewayConnection:
         self.client = AccountClient(settings, self._on_event, self._on_disconnect)
         self.rest = RestClient(self.client.http)
         self.responses = InteractionResponses(self.rest)
-        self._liveness = LivenessMonitor("heartbeat", time.perf_counter)
+        self._liveness = LivenessMonitor(_NO_HEARTBEAT, time.perf_counter)
         self._directory = CacheDirectory(self.client)
         self._bot = DiscordBot(account=context.account, directory=self._directory)
         self._positions = ReadPositions(context.state)
@@ -97,7 +99,9 @@ class GatewayConnection:
         except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as error:
             raise start_error(error) from error
         except StoreUnavailable as error:
-            raise StartError(f"The read positions cannot be loaded: {error}") from error
+            reason = verbatim(str(error))
+            said = text("The read positions cannot be loaded: {reason}", reason=reason)
+            raise StartError(said) from error
         self._run.add_done_callback(self._on_run_end)
 
     async def close(self) -> None:
@@ -136,8 +140,12 @@ class GatewayConnection:
         expected, actual = self._settings.application_id, str(self.client.application_id or "")
         if expected not in ("", actual):
             raise StartError(
-                f"The Discord token belongs to application {actual}, not to {expected}.",
-                "Correct platforms.discord.application_id, or use the token of that application.",
+                text(
+                    "The Discord token belongs to the application {owner}, not to {other}.",
+                    owner=verbatim(actual),
+                    other=verbatim(expected),
+                ),
+                WRONG_APPLICATION,
                 permanent=True,
             )
 
@@ -187,7 +195,8 @@ class GatewayConnection:
             self._deadline = None
 
     def _give_up(self) -> None:
-        self._on_end(StartError(f"No connection to Discord for {CONNECTION_DEADLINE:.0f} s."))
+        wait = Span(CONNECTION_DEADLINE)
+        self._on_end(StartError(text("No connection to Discord for {time}.", time=wait)))
         if self._run is not None:
             self._run.cancel()
 

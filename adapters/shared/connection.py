@@ -8,6 +8,7 @@ from typing import ClassVar, Final, Generic, TypeVar
 from adapters.shared.settings import CredentialSettings
 from gateway.errors import StartError
 from gateway.ports import AdapterContext, AdapterManifest, Capabilities, EventSink, Liveness
+from gateway.text import Sentence, Span, text, verbatim
 
 CONNECTION_DEADLINE: Final = 120.0
 """Seconds without a connection after which an adapter ends with a `StartError`; the program then
@@ -32,14 +33,19 @@ class Backoff:
         self._next = self._first
 
 
+NOT_CONNECTED: Final = text("not connected")
+_RECONNECTING: Final = text("reconnecting")
+
+
 class LivenessMonitor:
     """Judges a connection by the platform's last answer to a heartbeat, ping or poll.
 
-    `signal` is the noun for messages ("heartbeat"), `now` the clock that answers are noted in.
+    `overdue` is the sentence for an answer that does not come, with the hole `time`; `now` is the
+    clock that answers are noted in.
     """
 
-    def __init__(self, signal: str, now: Callable[[], float]) -> None:
-        self._signal = signal
+    def __init__(self, overdue: Sentence, now: Callable[[], float]) -> None:
+        self._overdue = overdue
         self._now = now
         self._answered_at = now()
 
@@ -55,9 +61,9 @@ class LivenessMonitor:
         """The verdict: an answer is overdue after so many seconds."""
         seconds = self.seconds_since()
         if not connected:
-            return Liveness(False, "reconnecting", seconds)
+            return Liveness(False, _RECONNECTING, seconds)
         if seconds > overdue_after:
-            return Liveness(False, f"no {self._signal} was answered for {seconds:.0f} s", seconds)
+            return Liveness(False, self._overdue.of(time=Span(seconds)), seconds)
         return Liveness(True, "", seconds)
 
 
@@ -103,8 +109,11 @@ class AccountAdapter(ABC, Generic[S]):
         if absent := self._settings.absent():
             names = ", ".join(f"platforms.{self.platform}.{name}" for name in absent)
             raise StartError(
-                f"Missing settings: {names}.",
-                f"Set them (`parley docs how-to/connect-{self.platform}`), or run `parley init`.",
+                text("Missing settings: {names}.", names=verbatim(names)),
+                text(
+                    "Set them (`parley docs {page}`), or run `parley init`.",
+                    page=verbatim(f"how-to/connect-{self.platform}"),
+                ),
                 permanent=True,
             )
         self._failure = None

@@ -7,6 +7,7 @@ import aiohttp
 
 from gateway.errors import Ambiguous, DeliveryError, PlatformFailed, Transient, UsageError
 from gateway.message import Attachment
+from gateway.text import Sentence, text, verbatim
 
 CHUNK: Final = 64 * 1024
 MAX_RETRY_AFTER: Final = 86_400.0
@@ -17,6 +18,22 @@ NOT_SENT: Final = (
 )
 """Errors after which the platform cannot have got the request; the last one is a proxy's refusal to
 connect."""
+
+
+# Translators: the platform's server; it stands after a colon.
+_UNKNOWN_NAME: Final = text("the name of its server is not found")
+# Translators: it stands after a colon.
+_CERTIFICATE: Final = text("no secure connection, because of its certificate")
+# Translators: it stands after a colon.
+_PROXY: Final = text("the proxy refuses the connection")
+# Translators: it stands after a colon.
+_LATE: Final = text("no answer in time")
+# Translators: the platform's server; it stands after a colon.
+_CLOSED: Final = text("its server accepts no connection")
+# Translators: it stands after a colon.
+_BROKEN: Final = text("the connection broke")
+NOT_REACHED: Final = text("{platform} cannot be reached: {reason}.")
+_ANSWERED_WITH: Final = text("{platform} answered with status {status}.")
 
 
 async def read_body(response: aiohttp.ClientResponse, limit: int, name: str) -> bytes:
@@ -47,7 +64,7 @@ def check_status(
     """Raise an error for a status after which the same request may succeed later. `repeatable`: a
     second one does no harm."""
     if status == 429:
-        raise Transient(f"{platform} answered with status 429", retry_after(headers))
+        raise Transient(answered_with(platform, status), retry_after(headers))
     if status >= 500:
         raise server_failed(platform, status, retry_after(headers), repeatable=repeatable)
 
@@ -56,8 +73,13 @@ def server_failed(
     platform: str, status: int, pause: float | None = None, *, repeatable: bool
 ) -> DeliveryError:
     """The meaning of a status from 500 on. `repeatable`: a second request does no harm."""
-    reason = f"{platform} answered with status {status}"
+    reason = answered_with(platform, status)
     return Transient(reason, pause) if repeatable else PlatformFailed(reason, pause)
+
+
+def answered_with(platform: str, status: int) -> Sentence:
+    """The sentence for a status that says why there is no other answer."""
+    return _ANSWERED_WITH.of(platform=verbatim(platform), status=verbatim(str(status)))
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -69,26 +91,26 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return seconds if 0 <= seconds <= MAX_RETRY_AFTER else None
 
 
-def reason_of(error: BaseException) -> str:
-    """Return in words why there is no answer: the end of a sentence, without a full stop."""
+def reason_of(error: BaseException) -> Sentence:
+    """Return why there is no answer: the end of a sentence, without a full stop."""
     match error:
         case aiohttp.ClientConnectorDNSError():
-            return "the name of its server is not found"
+            return _UNKNOWN_NAME
         case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientSSLError():
-            return "no secure connection, because of its certificate"
+            return _CERTIFICATE
         case aiohttp.ClientHttpProxyError():
-            return "the proxy refuses the connection"
+            return _PROXY
         case TimeoutError():
-            return "no answer in time"
+            return _LATE
         case aiohttp.ClientConnectorError() | ConnectionRefusedError():
-            return "its server accepts no connection"
-    return "the connection broke"
+            return _CLOSED
+    return _BROKEN
 
 
 def no_answer(platform: str, error: Exception, *, repeatable: bool) -> DeliveryError:
     """The meaning of a request without an answer. `repeatable`: a second one does no harm."""
-    why = reason_of(error)
+    name, why = verbatim(platform), reason_of(error)
     if isinstance(error, NOT_SENT):
-        return Transient(f"{platform} cannot be reached: {why}")
-    reason = f"{platform} did not answer: {why}"
+        return Transient(NOT_REACHED.of(platform=name, reason=why))
+    reason = text("{platform} did not answer: {reason}.", platform=name, reason=why)
     return Transient(reason) if repeatable else Ambiguous(reason)

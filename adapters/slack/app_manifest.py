@@ -5,23 +5,43 @@ from typing import Final, Literal
 import yaml
 
 from gateway.ports import CommandSpec
+from gateway.text import Text, text
 
-SCOPES: Final[dict[str, str]] = {
-    "app_mentions:read": "see messages that mention it",
-    "channels:history": "read messages of public channels it was invited to, and their threads",
-    "channels:read": "notice when people join or leave public channels",
-    "chat:write": "answer",
-    "commands": "offer slash commands",
-    "files:read": "open files that people send it",
-    "files:write": "send files",
-    "groups:history": "read messages of private channels it was invited to, and their threads",
-    "groups:read": "notice when people join or leave private channels",
-    "im:history": "read direct messages, and their threads",
-    "im:read": "distinguish its own direct messages from those of other people",
-    "mpim:history": "read group direct messages it is part of, and their threads",
-    "reactions:read": "see reactions",
-    "reactions:write": "add reactions",
-    "users:read": "know people's display names, and who is a guest or has left",
+SCOPES: Final[dict[str, Text]] = {
+    # Translators: after "missing: to".
+    "app_mentions:read": text("see messages that mention it"),
+    # Translators: after "missing: to".
+    "channels:history": text(
+        "read messages of public channels it was invited to, and their threads"
+    ),
+    # Translators: after "missing: to".
+    "channels:read": text("notice when people join or leave public channels"),
+    # Translators: after "missing: to".
+    "chat:write": text("answer"),
+    # Translators: after "missing: to".
+    "commands": text("offer slash commands"),
+    # Translators: after "missing: to".
+    "files:read": text("open files that people send it"),
+    # Translators: after "missing: to".
+    "files:write": text("send files"),
+    # Translators: after "missing: to".
+    "groups:history": text(
+        "read messages of private channels it was invited to, and their threads"
+    ),
+    # Translators: after "missing: to".
+    "groups:read": text("notice when people join or leave private channels"),
+    # Translators: after "missing: to".
+    "im:history": text("read direct messages, and their threads"),
+    # Translators: after "missing: to".
+    "im:read": text("distinguish its own direct messages from those of other people"),
+    # Translators: after "missing: to".
+    "mpim:history": text("read group direct messages it is part of, and their threads"),
+    # Translators: after "missing: to".
+    "reactions:read": text("see reactions"),
+    # Translators: after "missing: to".
+    "reactions:write": text("add reactions"),
+    # Translators: after "missing: to".
+    "users:read": text("know people's display names, and who is a guest or has left"),
 }
 """Every scope of the bot token, and its purpose."""
 

@@ -4,7 +4,7 @@ from typing import Final
 
 from slack_sdk.errors import SlackApiError
 
-from adapters.shared.connection import AccountAdapter
+from adapters.shared.connection import NOT_CONNECTED, AccountAdapter
 from adapters.shared.json_readers import as_mapping, identifier
 from adapters.slack import doctor, files, portraits
 from adapters.slack.client import SlackClient, open_client
@@ -75,7 +75,7 @@ class SlackAdapter(AccountAdapter[SlackSettings], Sender):
     def alive(self) -> Liveness:
         """Socket Mode: the time of the last answered ping. HTTP events need no such proof."""
         if self._connection is None:
-            return Liveness(False, "not connected")
+            return Liveness(False, NOT_CONNECTED)
         return self._connection.alive()
 
     async def _close(self) -> None:

@@ -6,15 +6,18 @@ from typing import Final
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.shared.http import reason_of
-from adapters.shared.json_readers import as_mapping, mapping, text
+from adapters.shared.http import NOT_REACHED, reason_of
+from adapters.shared.json_readers import as_mapping, mapping
+from adapters.shared.json_readers import text as text_at
 from adapters.slack.app_manifest import SCOPES
 from adapters.slack.client import open_client
-from adapters.slack.errors import CREDENTIAL_ERRORS, UNREACHABLE, code_of
+from adapters.slack.errors import APPS, CREDENTIAL_ERRORS, UNREACHABLE, code_of
 from adapters.slack.manifest import SlackSettings
 from gateway.ports import Check, CheckCause
+from gateway.text import Text, counted, joined, text, verbatim
 
-_APPS: Final = "https://api.slack.com/apps"
+_NOT_SET: Final = text("not set")
+_PAGE: Final = verbatim(APPS)
 _PERMISSION: Final = {"missing_scope", "no_permission", "team_access_not_granted"}
 _SECRET: Final = re.compile(r"[0-9a-f]{32}")
 
@@ -40,20 +43,27 @@ async def diagnose(settings: SlackSettings) -> list[Check]:
 async def _bot(client: AsyncWebClient, token: str) -> list[Check]:
     name = "Slack bot token"
     if not token:
-        advice = f"Set platforms.slack.bot_token (xoxb-…, OAuth & Permissions at {_APPS})."
-        return [Check(name, ok=False, detail="not set", advice=advice)]
+        advice = text(
+            "Set `platforms.slack.bot_token` (`xoxb-…`, OAuth & Permissions at {page}).", page=_PAGE
+        )
+        return [Check(name, ok=False, detail=_NOT_SET, advice=advice)]
     if token.startswith("xapp-"):
-        advice = "This is the app token: set it as platforms.slack.app_token."
-        return [Check(name, False, "begins with xapp-", advice, "credential")]
+        advice = text("This is the app token: set it as `platforms.slack.app_token`.")
+        return [Check(name, False, text("begins with `xapp-`"), advice, "credential")]
     try:
         answer = await client.auth_test()
     except (SlackApiError, *UNREACHABLE) as error:
-        return [_failed(name, error, f"Copy it again from OAuth & Permissions at {_APPS}.")]
+        advice = text("Copy it again from OAuth & Permissions at {page}.", page=_PAGE)
+        return [_failed(name, error, advice)]
     about = as_mapping(answer.data)
-    team = f"{text(about, 'team', 80)} ({text(about, 'team_id', 40)})"
+    signed_in = text(
+        "signed in as {name} in {workspace}",
+        name=verbatim(text_at(about, "user", 80)),
+        workspace=verbatim(f"{text_at(about, 'team', 80)} ({text_at(about, 'team_id', 40)})"),
+    )
     granted = {s.strip() for s in str(answer.headers.get("x-oauth-scopes", "")).split(",")}
     return [
-        Check(name, ok=True, detail=f"signed in as {text(about, 'user', 80)} in {team}"),
+        Check(name, ok=True, detail=signed_in),
         *_scopes(granted),
     ]
 
@@ -61,27 +71,38 @@ async def _bot(client: AsyncWebClient, token: str) -> list[Check]:
 def _scopes(granted: set[str]) -> list[Check]:
     missing = [scope for scope in sorted(SCOPES) if scope not in granted]
     if not missing:
-        return [Check("Slack scopes", ok=True, detail=f"all {len(SCOPES)} granted")]
-    where = f"Add it under OAuth & Permissions, Bot Token Scopes, at {_APPS}, then reinstall."
+        # Translators: permissions.
+        all_granted = counted("all {count} granted", "all {count} granted", count=len(SCOPES))
+        return [Check("Slack scopes", ok=True, detail=all_granted)]
+    where = text(
+        "Add it under OAuth & Permissions, Bot Token Scopes, at {page}, then reinstall.", page=_PAGE
+    )
     return [
-        Check(f"Slack scope {scope}", False, f"missing: to {SCOPES[scope]}", where, "permission")
+        Check(
+            f"Slack scope: {scope}",
+            False,
+            text("missing: to {purpose}", purpose=SCOPES[scope]),
+            where,
+            "permission",
+        )
         for scope in missing
     ]
 
 
 async def _app_token(client: AsyncWebClient, token: str) -> Check:
     name = "Slack app token"
-    advice = (
-        "Make one with the scope connections:write under Basic Information, App-Level Tokens, and"
-        f" turn Socket Mode on, at {_APPS}; set platforms.slack.app_token (xapp-…)."
+    advice = text(
+        "Make one with the scope `connections:write` under Basic Information, App-Level Tokens, "
+        "and turn Socket Mode on, at {page}; set `platforms.slack.app_token` (`xapp-…`).",
+        page=_PAGE,
     )
     if not token:
-        return Check(name, ok=False, detail="not set", advice=advice)
+        return Check(name, ok=False, detail=_NOT_SET, advice=advice)
     try:
         await client.apps_connections_open(app_token=token)
     except (SlackApiError, *UNREACHABLE) as error:
         return _failed(name, error, advice)
-    return Check(name, ok=True, detail="Socket Mode can be opened")
+    return Check(name, ok=True, detail=text("Socket Mode can be opened"))
 
 
 async def _same_app(client: AsyncWebClient, app_token: str) -> list[Check]:
@@ -90,34 +111,44 @@ async def _same_app(client: AsyncWebClient, app_token: str) -> list[Check]:
     parts = app_token.split("-")
     try:
         about = as_mapping((await client.auth_test()).data)
-        bot = as_mapping((await client.bots_info(bot=text(about, "bot_id", 40))).data)
+        bot = as_mapping((await client.bots_info(bot=text_at(about, "bot_id", 40))).data)
     except (SlackApiError, *UNREACHABLE):
         return []  # users:read may be missing, which has a check of its own
-    of_bot, of_app = text(mapping(bot, "bot"), "app_id", 40), parts[2] if len(parts) > 3 else ""
+    of_bot, of_app = text_at(mapping(bot, "bot"), "app_id", 40), parts[2] if len(parts) > 3 else ""
     if not of_bot or not of_app or of_bot == of_app:
         return []
-    detail = f"the app token belongs to the app {of_app}, the bot token to the app {of_bot}"
-    advice = f"Take both tokens from one app at {_APPS}: Slack delivers nothing otherwise."
+    detail = text(
+        "the app token belongs to the app {one}, the bot token to the app {other}",
+        one=verbatim(of_app),
+        other=verbatim(of_bot),
+    )
+    advice = text(
+        "Take both tokens from one app at {page}: Slack delivers nothing otherwise.", page=_PAGE
+    )
     return [Check("Slack app", False, detail, advice, "wrong_app")]
 
 
 def _signing_secret(secret: str) -> Check:
     name = "Slack signing secret"
-    advice = f"Copy it from Basic Information, App Credentials, at {_APPS}."
+    advice = text("Copy it from Basic Information, App Credentials, at {page}.", page=_PAGE)
     if not secret:
-        return Check(name, ok=False, detail="not set: no request can be verified", advice=advice)
+        missing = text("not set: no request can be verified")
+        return Check(name, ok=False, detail=missing, advice=advice)
     if not _SECRET.fullmatch(secret):
-        detail = "is not a signing secret (32 hexadecimal digits)"
+        detail = text("is not a signing secret (32 hexadecimal digits)")
         return Check(name, ok=False, detail=detail, advice=advice)
-    return Check(name, ok=True, detail="set; the first request shows whether it is right")
+    known = text("set; the first request shows whether it is right")
+    return Check(name, ok=True, detail=known)
 
 
-def _failed(name: str, error: Exception, advice: str) -> Check:
+def _failed(name: str, error: Exception, advice: Text) -> Check:
     if isinstance(error, SlackApiError):
         code = code_of(error)
         cause: CheckCause = "permission" if code in _PERMISSION else "credential"
-        meaning = f" {CREDENTIAL_ERRORS[code]}" if code in CREDENTIAL_ERRORS else ""
-        return Check(name, False, f"refused: {code or 'error'}.{meaning}", advice, cause)
-    detail = f"Slack cannot be reached: {reason_of(error)}"
-    hint = "Check the network, the proxy and platforms.slack.base_url."
+        refused: Text = text("refused: {code}.", code=verbatim(code) if code else text("error"))
+        if code in CREDENTIAL_ERRORS:
+            refused = joined((refused, CREDENTIAL_ERRORS[code]), " ")
+        return Check(name, False, refused, advice, cause)
+    detail = NOT_REACHED.of(platform=verbatim("Slack"), reason=reason_of(error))
+    hint = text("Check the network, the proxy and `platforms.slack.base_url`.")
     return Check(name, False, detail, hint, "unreachable")

@@ -19,6 +19,7 @@ from gateway.errors import (
     StartError,
     Transient,
 )
+from gateway.text import joined, text, verbatim
 
 _FORMAT: Final = {
     "invalid_blocks",
@@ -35,16 +36,18 @@ UNREACHABLE: Final = (aiohttp.ClientError, OSError)
 """The errors of a request without an answer; TimeoutError is an OSError."""
 
 CREDENTIAL_ERRORS: Final = {
-    "invalid_auth": "The token is wrong.",
-    "not_authed": "The token is missing.",
-    "account_inactive": "The app was uninstalled, or its workspace is gone.",
-    "token_revoked": "The token was revoked.",
-    "token_expired": "The token has expired.",
-    "not_allowed_token_type": "The bot token and the app token may be mixed up.",
-    "missing_scope": "A scope is missing.",
-    "no_permission": "The app may not do this.",
-    "team_access_not_granted": "The app is not installed in this workspace.",
+    "invalid_auth": text("The token is wrong."),
+    "not_authed": text("The token is missing."),
+    "account_inactive": text("The app was uninstalled, or its workspace is gone."),
+    "token_revoked": text("The token was revoked."),
+    "token_expired": text("The token has expired."),
+    "not_allowed_token_type": text("The bot token and the app token may be mixed up."),
+    "missing_scope": text("A scope is missing."),
+    "no_permission": text("The app may not do this."),
+    "team_access_not_granted": text("The app is not installed in this workspace."),
 }
+APPS: Final = "https://api.slack.com/apps"
+_SEE: Final = text("See {address}, then run `parley doctor`.", address=verbatim(APPS))
 _ADVICE: Final = {
     "not_in_channel": "Invite the bot to the channel.",
     "is_archived": "The channel is archived.",
@@ -110,13 +113,17 @@ def start_error(error: Exception, credential: str) -> StartError:
     code = code_of(error) if isinstance(error, SlackApiError) else ""
     if code in CREDENTIAL_ERRORS:
         return StartError(
-            f"Slack refused {credential}: {code}.",
-            f"{CREDENTIAL_ERRORS[code]} See https://api.slack.com/apps, then run `parley doctor`.",
+            text("Slack refused {key}: {code}.", key=verbatim(credential), code=verbatim(code)),
+            joined((CREDENTIAL_ERRORS[code], _SEE), " "),
             permanent=True,
         )
+    reason = verbatim(code) if code else reason_of(error)
     return StartError(
-        f"Slack did not accept the connection: {code or reason_of(error)}.",
-        "Parley tries again. If it persists, see https://slack-status.com.",
+        text("Slack did not accept the connection: {reason}.", reason=reason),
+        text(
+            "Parley tries again. If it persists, see {address}.",
+            address=verbatim("https://slack-status.com"),
+        ),
     )
 
 

@@ -32,9 +32,12 @@ from adapters.slack.webhook import Take
 from gateway.background_tasks import stop_task
 from gateway.errors import StartError, Transient
 from gateway.ports import Liveness
+from gateway.text import text
 
 log = structlog.get_logger(__name__)
 
+# Translators: a ping asks the platform for a sign of life.
+_NO_PING: Final = text("no ping was answered for {time}")
 OPEN_SECONDS: Final = 15.0
 CLOSE_SECONDS: Final = 3.0
 PING_SECONDS: Final = 10.0
@@ -80,7 +83,9 @@ class SocketConnection:
         )
         self._client = SingleSocketClient(app_token, web, LOG, PING_SECONDS)
         self._handler = SocketHandler(app, self._client)
-        self._liveness = LivenessMonitor("ping", time.time)  # the library notes pongs by this clock
+        self._liveness = LivenessMonitor(
+            _NO_PING, time.time
+        )  # the library notes pongs by this clock
         self._client.message_listeners.append(self._on_message)
         self._greeted = asyncio.Event()
         self._keeping: asyncio.Task[None] | None = None
@@ -168,7 +173,9 @@ class SocketConnection:
                 return
             failures += 1
             if loop.time() - began > CONNECTION_DEADLINE:
-                raise StartError("The connection to Slack is lost.", "Parley connects again.")
+                raise StartError(
+                    text("The connection to Slack is lost."), text("Parley connects again.")
+                )
 
 
 def pause_before(failures: int, losses: int) -> float:

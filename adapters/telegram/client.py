@@ -52,7 +52,11 @@ class NotSent(NetworkError):
 class ServerFailed(NetworkError):
     """Telegram answered with a 5xx status."""
 
-    __slots__ = ()
+    __slots__ = ("status",)
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"Telegram answered with status {status}")
+        self.status = status
 
 
 class RateLimited(NetworkError):
@@ -136,7 +140,7 @@ class AiohttpRequest(BaseRequest):
             method, url, body, headers, self._timeout(connect, read, upload=upload)
         )
         if status >= 500:
-            raise ServerFailed(f"Telegram answered with status {status}")
+            raise ServerFailed(status)
         if status == 429:
             raise RateLimited(_retry_after(answer))
         return status, answer
@@ -165,11 +169,11 @@ class AiohttpRequest(BaseRequest):
                     raise UsageError(f"Telegram's answer is larger than {limit} bytes")
                 return answer.status, await read_body(answer, limit, "Telegram's answer")
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
-            raise NotSent(f"{reason_of(error)}") from error
+            raise NotSent(str(reason_of(error))) from error
         except TimeoutError as error:
             raise TimedOut("Telegram did not answer in time") from error
         except (aiohttp.ClientError, OSError) as error:
-            raise NetworkError(reason_of(error)) from error
+            raise NetworkError(str(reason_of(error))) from error
 
     async def download(self, url: str, limit: int) -> tuple[int, bytes]:
         """GET a file of at most `limit` bytes. Raises `BadInput` when there is more."""

@@ -6,9 +6,10 @@ from urllib.parse import urlsplit
 
 import structlog
 
-from adapters.shared.connection import AccountAdapter
+from adapters.shared.connection import NOT_CONNECTED, AccountAdapter
 from adapters.shared.http import check_size
-from adapters.shared.json_readers import as_mapping, integer, objects, text
+from adapters.shared.json_readers import as_mapping, integer, objects
+from adapters.shared.json_readers import text as text_at
 from adapters.telegram import doctor, send
 from adapters.telegram.client import AiohttpRequest, RawBot, make_bot
 from adapters.telegram.command_languages import register_languages
@@ -28,6 +29,7 @@ from gateway.background_tasks import stop_task
 from gateway.errors import Permanent, StartError, Transient, UsageError
 from gateway.message import Attachment, Button, Outbound, Place, Receipt
 from gateway.ports import Check, EventSink, Liveness, LiveStyle, LiveView
+from gateway.text import text, verbatim
 
 log = structlog.get_logger(__name__)
 
@@ -82,7 +84,9 @@ class TelegramAdapter(AccountAdapter[TelegramSettings]):
         try:
             await webhook.pending.restore()
         except StoreUnavailable as error:
-            raise StartError(f"The store is unavailable: {error}.") from error
+            raise StartError(
+                text("The store is unavailable: {reason}.", reason=verbatim(str(error)))
+            ) from error
         self._context.webhooks.add(self.webhook_path, webhook.handle, proof=SECRET_HEADER)
         self._webhook = webhook
         request = {
@@ -117,7 +121,7 @@ class TelegramAdapter(AccountAdapter[TelegramSettings]):
     def alive(self) -> Liveness:
         """Polling: the time of the last answered poll. A webhook needs no such proof."""
         if self._bot is None:
-            return Liveness(False, "not connected")
+            return Liveness(False, NOT_CONNECTED)
         return Liveness(True) if self._poller is None else self._poller.alive()
 
     async def _close(self) -> None:
@@ -218,7 +222,7 @@ class TelegramAdapter(AccountAdapter[TelegramSettings]):
             chat = as_mapping(await self._connected().call("getChat", {"chat_id": channel}))
         except TelegramError as error:
             raise delivery_error(error, repeatable=True) from error
-        return text(chat, "title")
+        return text_at(chat, "title")
 
     async def _answer_button(self, handle: str) -> None:
         await self._connected().call("answerCallbackQuery", {"callback_query_id": handle})
@@ -238,7 +242,7 @@ class TelegramAdapter(AccountAdapter[TelegramSettings]):
             client = bot.request
             if not isinstance(client, AiohttpRequest):
                 raise Permanent("this bot's HTTP client cannot download")
-            url = f"{bot.base_file_url}/{text(file, 'file_path')}"
+            url = f"{bot.base_file_url}/{text_at(file, 'file_path')}"
             status, data = await client.download(url, limit)
         except TelegramError as error:
             raise delivery_error(error, repeatable=True) from error
@@ -265,15 +269,16 @@ class TelegramAdapter(AccountAdapter[TelegramSettings]):
     async def diagnose(self) -> list[Check]:
         """The checks of `parley doctor`, also when not connected. Never raises."""
         if not self._settings.bot_token.get_secret_value():
-            advice = "Set platforms.telegram.bot_token."
-            return [Check("bot token", False, "not set", advice)]
+            advice = text("Set `{key}`.", key=verbatim("platforms.telegram.bot_token"))
+            return [Check("bot token", False, text("not set"), advice)]
         if self._bot is not None:
             return await doctor.diagnose(self._bot, self._settings)
         try:
             bot = self._make_bot()
             await bot.request.initialize()
         except TelegramError as error:
-            return [Check("bot token", False, error.message, "A token looks like 123456:ABC…")]
+            advice = text("A token looks like `123456:ABC…`.")
+            return [Check("bot token", False, error.message, advice)]
         try:
             return await doctor.diagnose(bot, self._settings)
         finally:

@@ -2,6 +2,9 @@
 
 from typing import Final
 
+import aiohttp
+
+from adapters.shared.http import NOT_REACHED, answered_with, reason_of
 from adapters.telegram.client import GroupUpgraded, NotSent, RateLimited, ServerFailed
 from adapters.telegram.library import (
     BadRequest,
@@ -21,10 +24,13 @@ from gateway.errors import (
     StartError,
     Transient,
 )
+from gateway.text import Span, Text, text, verbatim
 
-ASK_BOTFATHER: Final = (
-    "Ask @BotFather for the token (/mybots, API Token) and set platforms.telegram.bot_token."
+ASK_BOTFATHER: Final = text(
+    "Ask @BotFather for the token (`/mybots`, API Token) and set `platforms.telegram.bot_token`."
 )
+UNKNOWN_TOKEN: Final = text("Telegram does not know the bot token.")
+CHECK_NETWORK: Final = text("Check the network, and `platforms.telegram.base_url`.")
 
 
 _NO_TOPIC: Final = (
@@ -94,24 +100,36 @@ def start_error(error: TelegramError) -> StartError:
     """The reason for a failed connection, with advice."""
     match error:
         case InvalidToken():
-            return StartError(
-                "Telegram does not know the bot token.", ASK_BOTFATHER, permanent=True
-            )
+            return StartError(UNKNOWN_TOKEN, ASK_BOTFATHER, permanent=True)
         case Conflict():
             return StartError(
-                "Another program fetches this bot's updates.",
-                "Stop it, or give Parley another bot: a bot has one receiver.",
+                text("Another program fetches this bot's updates."),
+                text("Stop it, or give Parley another bot: a bot has one receiver."),
             )
         case RateLimited():
-            return StartError(f"{error.message}.")
+            wait = Span(error.seconds)
+            return StartError(text("Telegram asks to wait {wait} before connecting.", wait=wait))
+        case ServerFailed():
+            return StartError(answered_with("Telegram", error.status), CHECK_NETWORK)
         case BadRequest():
             return StartError(
-                f"Telegram refused the settings: {error.message}.",
-                "Check platforms.telegram.webhook_url and webhook_secret.",
+                text("Telegram refused the settings: {reason}.", reason=verbatim(error.message)),
+                text(
+                    "Check `platforms.telegram.webhook_url` and "
+                    "`platforms.telegram.webhook_secret`."
+                ),
                 permanent=True,
             )
         case _:
             return StartError(
-                f"Telegram cannot be reached: {error.message}.",
-                "Check the network, and platforms.telegram.base_url.",
+                NOT_REACHED.of(platform=verbatim("Telegram"), reason=reason_in(error)),
+                CHECK_NETWORK,
             )
+
+
+def reason_in(error: TelegramError) -> Text:
+    """Return why there is no answer: in the words of the program where the network failed,
+    otherwise in those of the library."""
+    cause = error.__cause__
+    unreachable = isinstance(cause, aiohttp.ClientError | OSError)
+    return reason_of(cause) if unreachable and cause is not None else verbatim(error.message)

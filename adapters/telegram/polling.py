@@ -27,9 +27,12 @@ from adapters.telegram.receive import (
 )
 from db.errors import StoreUnavailable
 from gateway.ports import Clock, Liveness
+from gateway.text import text
 
 log = structlog.get_logger(__name__)
 
+# Translators: a poll asks the platform for new messages.
+_NO_POLL: Final = text("no poll was answered for {time}")
 POLL_SECONDS: Final = 30
 """The time for which Telegram holds a request open when there is nothing new (it allows 50)."""
 READ_MARGIN: Final = 10.0
@@ -66,7 +69,7 @@ class Poller:
         self._conflicts: list[float] = []
         self._albums: dict[str, tuple[int, float]] = {}
         """Incomplete albums: the parts so far, and when the latest one came."""
-        self._liveness = LivenessMonitor("poll", clock.monotonic)
+        self._liveness = LivenessMonitor(_NO_POLL, clock.monotonic)
         self._storing = False
 
     def alive(self) -> Liveness:

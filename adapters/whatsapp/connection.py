@@ -10,7 +10,13 @@ from adapters.shared.connection import AccountAdapter
 from adapters.shared.http import file_name
 from adapters.whatsapp import doctor, send
 from adapters.whatsapp.client import GraphClient, message_id_of
-from adapters.whatsapp.errors import TOKEN_CODES, GraphRefused, delivery_error, start_error
+from adapters.whatsapp.errors import (
+    CHECK_NETWORK,
+    TOKEN_CODES,
+    GraphRefused,
+    delivery_error,
+    start_error,
+)
 from adapters.whatsapp.identity import Identities
 from adapters.whatsapp.manifest import MANIFEST, WhatsAppSettings
 from adapters.whatsapp.send import Body
@@ -42,7 +48,7 @@ class WhatsAppAdapter(AccountAdapter[WhatsAppSettings]):
         except GraphRefused as error:
             raise start_error(error.failure) from error
         except DeliveryError as error:
-            raise StartError(f"{error}.", "Check the network and base_url.") from error
+            raise StartError(error.said, CHECK_NETWORK) from error
         webhook = Webhook(self._settings, self._context, self._identities, self._windows, sink)
         self._context.webhooks.add(self.webhook_path, webhook, proof="X-Hub-Signature-256")
         self._connected = True

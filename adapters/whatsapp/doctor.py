@@ -8,10 +8,12 @@ permission, and `{account}/phone_numbers` their numbers.
 import asyncio
 from typing import Final
 
-from adapters.shared.json_readers import JsonObject, identifier, identifiers, items, mapping, text
+from adapters.shared.json_readers import JsonObject, identifier, identifiers, items, mapping
+from adapters.shared.json_readers import text as text_at
 from adapters.whatsapp.client import GraphClient
 from adapters.whatsapp.errors import (
     APP_SETTINGS_PAGE,
+    CHECK_NETWORK,
     HOW_TO_AUTHENTICATE,
     TOKEN_CODES,
     WHICH_PHONE_NUMBER_ID,
@@ -23,7 +25,11 @@ from adapters.whatsapp.manifest import API_VERSION, WhatsAppSettings
 from adapters.whatsapp.service_window import WhatsAppTemplate
 from gateway.errors import DeliveryError
 from gateway.ports import AccountSettings, Check, SettingChoices
+from gateway.text import Text, joined, text, verbatim
 
+# Translators: the access token.
+ACCEPTED: Final = text("accepted")
+MISSING: Final = text("missing")
 OLDEST_VERSION: Final = 22
 """Graph API versions live about two years; v22.0 is of January 2025 (Graph API changelog)."""
 
@@ -34,13 +40,17 @@ async def diagnose(settings: WhatsAppSettings, graph: GraphClient) -> list[Check
         _present(
             "app secret",
             bool(settings.app_secret),
-            "Copy it from App settings > Basic. Without it, anyone could send events in the name "
-            "of Meta, so WhatsApp does not start.",
+            text(
+                "Copy it from App settings > Basic. Without it, anyone could send events in the "
+                "name of Meta, so WhatsApp does not start."
+            ),
         ),
         _present(
             "verify token",
             bool(settings.verify_token),
-            "Choose any long text, and enter the same under WhatsApp > Configuration > Webhook.",
+            text(
+                "Choose any long text, and enter the same under WhatsApp > Configuration > Webhook."
+            ),
         ),
         _version(settings.api_version),
         *await _account(settings, graph),
@@ -59,17 +69,18 @@ async def _account(settings: WhatsAppSettings, graph: GraphClient) -> list[Check
     except GraphRefused as error:
         return _refused(error.failure)
     except DeliveryError as error:
-        advice = f"Check the network, a proxy, and base_url ({settings.base_url})."
-        return [Check("platform reachable", False, str(error), advice, "unreachable")]
-    if not text(answer, "display_phone_number", 40):
-        detail = f"{settings.phone_number_id} exists, but is not a phone number"
-        return [Check("access token", True, "accepted"), _wrong_id(detail)]
-    number = text(answer, "display_phone_number", 40)
-    name = text(answer, "verified_name", 100)
-    quality = text(answer, "quality_rating", 20) or "unknown"
+        return [Check("platform reachable", False, error.said, CHECK_NETWORK, "unreachable")]
+    number = text_at(answer, "display_phone_number", 40)
+    if not number:
+        id_ = verbatim(settings.phone_number_id)
+        detail = text("{id} exists, but is not a phone number", id=id_)
+        return [Check("access token", True, ACCEPTED), _wrong_id(detail)]
+    name = verbatim(f"{number} {text_at(answer, 'verified_name', 100)}".strip())
+    quality = text_at(answer, "quality_rating", 20)
+    rated = verbatim(quality) if quality else text("unknown")
     return [
-        Check("access token", True, "accepted"),
-        Check("phone number id", True, f"{number} {name} (quality {quality})".strip()),
+        Check("access token", True, ACCEPTED),
+        Check("phone number id", True, text("{name} (quality {rating})", name=name, rating=rated)),
         *await _secret_of_app(settings, graph),
     ]
 
@@ -84,11 +95,11 @@ async def _secret_of_app(settings: WhatsAppSettings, graph: GraphClient) -> list
     except GraphRefused as error:
         if "appsecret_proof" not in error.failure.message:
             return []
-        detail = "it is not the secret of the app to which the access token belongs"
+        detail = text("it is not the secret of the app to which the access token belongs")
         return [Check("app secret", False, detail, APP_SETTINGS_PAGE, "wrong_app")]
     except DeliveryError:
         return []
-    return [Check("app secret", True, "it belongs to the access token's app")]
+    return [Check("app secret", True, text("it belongs to the access token's app"))]
 
 
 def refused_token(failure: GraphFailure) -> list[Check]:
@@ -102,41 +113,53 @@ def _refused(failure: GraphFailure) -> list[Check]:
     if refused := refused_token(failure):
         return refused
     if failure.code == 100:
-        detail = "Meta knows no such object"
+        detail = text("Meta knows no such object")
         if failure.subcode != WRONG_ID_SUBCODE:
-            detail = "it is not a phone number"
-        return [Check("access token", True, "accepted"), _wrong_id(detail)]
+            detail = text("it is not a phone number")
+        return [Check("access token", True, ACCEPTED), _wrong_id(detail)]
     if failure.code is not None and (failure.code == 10 or 200 <= failure.code <= 299):
-        advice = "The token lacks a permission, or the app is not assigned to this account."
-        advice = f"{advice} {HOW_TO_AUTHENTICATE}"
+        lacks = text("The token lacks a permission, or the app is not assigned to this account.")
+        advice = joined((lacks, HOW_TO_AUTHENTICATE), " ")
         return [Check("access token", False, str(failure), advice, "permission")]
-    return [Check("platform reachable", False, str(failure), "Try again in a few minutes.")]
+    later = text("Try again in a few minutes.")
+    return [Check("platform reachable", False, str(failure), later)]
 
 
-def _wrong_id(detail: str) -> Check:
+def _wrong_id(detail: Text) -> Check:
     return Check("phone number id", False, detail, WHICH_PHONE_NUMBER_ID, "wrong_app")
 
 
-def _present(name: str, there: bool, advice: str) -> Check:
-    return Check(name, there, "set" if there else "missing", "" if there else advice)
+def _present(name: str, there: bool, advice: Text) -> Check:
+    return Check(name, there, text("set") if there else MISSING, "" if there else advice)
 
 
 def _version(version: str) -> Check:
     fresh = int(version[1:].partition(".")[0]) >= OLDEST_VERSION
-    advice = "" if fresh else f"Remove api_version, or set {API_VERSION}."
-    return Check("api version", fresh, version, advice)
+    advice = text(
+        "Remove `{key}`, or set {version}.",
+        key=verbatim("platforms.whatsapp.api_version"),
+        version=verbatim(API_VERSION),
+    )
+    return Check("api version", fresh, version, "" if fresh else advice)
 
 
 def _template(settings: WhatsAppSettings) -> Check:
     if settings.template is None:
-        detail = "none: people who have not written for 24 hours cannot be reached"
-        return Check("template", True, detail, "Set template.name and template.language for that.")
+        detail = text("none: people who have not written for 24 hours cannot be reached")
+        advice = text(
+            "Set `platforms.whatsapp.template.name` and `platforms.whatsapp.template.language` for "
+            "that."
+        )
+        return Check("template", True, detail, advice)
     return Check("template", True, _described(settings.template))
 
 
-def _described(template: WhatsAppTemplate) -> str:
-    variables = ", ".join(template.values)
-    return f"{template.name} ({template.language}), variables: {variables}"
+def _described(template: WhatsAppTemplate) -> Text:
+    return text(
+        "{name}, variables: {variables}",
+        name=verbatim(f"{template.name} ({template.language})"),
+        variables=verbatim(", ".join(template.values)),
+    )
 
 
 PERMISSION: Final = "whatsapp_business_management"
@@ -167,8 +190,8 @@ async def _numbers(graph: GraphClient) -> list[tuple[str, str]]:
         for number in items(await graph.numbers(account, MAX_NUMBERS), "data", MAX_NUMBERS):
             id_ = identifier(number, "id", 20)
             if id_.isdecimal():
-                shown = text(number, "display_phone_number", 40)
-                numbers[id_] = f"{shown} {text(number, 'verified_name', 100)}".strip()
+                shown = text_at(number, "display_phone_number", 40)
+                numbers[id_] = f"{shown} {text_at(number, 'verified_name', 100)}".strip()
     return list(numbers.items())[:MAX_NUMBERS]
 
 
@@ -176,7 +199,7 @@ def _accounts(described: JsonObject) -> list[str]:
     """The WhatsApp accounts that the token may manage. A permission without ids is for all of a
     business, which the answer does not list."""
     for scope in items(mapping(described, "data"), "granular_scopes"):
-        if text(scope, "scope", 100) == PERMISSION:
+        if text_at(scope, "scope", 100) == PERMISSION:
             ids = identifiers(scope, "target_ids", MAX_ACCOUNTS)
             return [id_ for id_ in ids if id_.isdecimal()]
     return []

@@ -17,6 +17,7 @@ from gateway.errors import (
     Transient,
     WindowClosed,
 )
+from gateway.text import Text, text, verbatim
 
 Outcome: TypeAlias = Literal["transient", "unknown", "window", "permanent"]
 """`unknown`: the platform failed, and may have sent the message before."""
@@ -25,20 +26,22 @@ WINDOW_CODE: Final = 131047
 TOKEN_CODES: Final = frozenset({0, 190})
 WRONG_ID_SUBCODE: Final = 33
 
-HOW_TO_AUTHENTICATE: Final = (
-    "Create a system user's token with whatsapp_business_messaging and "
-    "whatsapp_business_management (Business settings > System users); the one on the API Setup "
+HOW_TO_AUTHENTICATE: Final = text(
+    "Create a system user's token with `whatsapp_business_messaging` and "
+    "`whatsapp_business_management` (Business settings > System users); the one on the API Setup "
     "page lasts a day."
 )
-WHICH_PHONE_NUMBER_ID: Final = (
+WHICH_PHONE_NUMBER_ID: Final = text(
     'Copy "Phone number ID" from WhatsApp > API Setup. It is neither the phone number nor the '
     '"WhatsApp Business Account ID" next to it.'
 )
 
-APP_SETTINGS_PAGE: Final = (
+APP_SETTINGS_PAGE: Final = text(
     "Copy the App secret from App settings > Basic of the app in which the token was generated. It "
     "is neither the Client token nor the access token."
 )
+
+CHECK_NETWORK: Final = text("Check the network, a proxy, and `platforms.whatsapp.base_url`.")
 
 PAUSES: Final[dict[int, float]] = {131056: 6.0}
 
@@ -143,9 +146,17 @@ def delivery_error(failure: GraphFailure, *, repeatable: bool = False) -> Delive
 def start_error(failure: GraphFailure) -> StartError:
     """The reason for a failed connection, with advice."""
     if failure.code in TOKEN_CODES:
-        return StartError(f"{failure}.", HOW_TO_AUTHENTICATE, permanent=True)
+        return StartError(_said(failure), HOW_TO_AUTHENTICATE, permanent=True)
     if failure.code == 100 and failure.subcode == WRONG_ID_SUBCODE:
-        problem = "WhatsApp: platforms.whatsapp.phone_number_id is not the id of a phone number."
+        problem = text(
+            "`{key}` is not the id of a phone number.",
+            key=verbatim("platforms.whatsapp.phone_number_id"),
+        )
         return StartError(problem, WHICH_PHONE_NUMBER_ID, permanent=True)
     permanent = outcome_of(failure) == "permanent" and failure.code != WINDOW_CODE
-    return StartError(f"{failure}.", "Run `parley doctor` for details.", permanent=permanent)
+    return StartError(_said(failure), text("Run `parley doctor` for details."), permanent=permanent)
+
+
+def _said(failure: GraphFailure) -> Text:
+    """The refusal in the words of the platform."""
+    return verbatim(f"{failure}.")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, Literal, TypeAlias
 
 from gateway.errors import AnswerStalled, ContextTooLong, ModelError, ModelRefused, NoFirstToken
-from gateway.text import Text, joined, text
+from gateway.text import Text, joined, text, verbatim
 
 FailureKind: TypeAlias = Literal[
     "key_refused",
@@ -85,10 +85,29 @@ _STEPS: Final[Mapping[str, Text]] = {
     "page": text("Correct model.base_url: it leads to a page, perhaps the sign-in of a proxy"),
     "failed": text("Read the log of the program"),
 }
-_WORDS: Final[Mapping[str, str]] = {
-    "dns": "host not found",
-    "tls": "no secure connection",
-    "page": "not a model's API",
+_WORDS: Final[Mapping[str, Text]] = {
+    "key_refused": text("key refused"),
+    "not_allowed": text("not allowed"),
+    "no_credit": text("no credit"),
+    "not_found": text("not found"),
+    "too_long": text("too long"),
+    "rate_limited": text("rate limited"),
+    "timeout": text("timeout"),
+    "overloaded": text("overloaded"),
+    "server_error": text("server error"),
+    "request_refused": text("request refused"),
+    # Translators: of an answer.
+    "no_first_token": text("no first token"),
+    # Translators: an answer that began and does not go on.
+    "stalled": text("stalled"),
+    "dns": text("host not found"),
+    "tls": text("no secure connection"),
+    "connection_refused": text("connection refused"),
+    "connection_failed": text("connection failed"),
+    "interrupted": text("interrupted"),
+    "bad_answer": text("bad answer"),
+    "page": text("not a model's API"),
+    "failed": text("failed"),
 }
 MAX_CAUSES: Final = 8
 _BROKEN_OFF: Final = frozenset(
@@ -127,9 +146,9 @@ def said_step_of(kind: str) -> Text:
     return _STEPS.get(kind, _STEPS["failed"])
 
 
-def words_of(kind: str) -> str:
+def words_of(kind: str) -> Text:
     """Return a kind in words: "no first token"."""
-    return _WORDS.get(kind, kind.replace("_", " "))
+    return _WORDS.get(kind) or verbatim(kind.replace("_", " "))
 
 
 def status_of(error: ModelError) -> str:

@@ -6,6 +6,7 @@ from typing import Final, Literal, Protocol, runtime_checkable
 from msgspec import Struct
 
 from gateway.message import Attachment, Button, ChatMessage, Outbound, Part, Place, Receipt
+from gateway.text import Unconverted
 
 
 class LiveStyle(Struct, frozen=True):
@@ -195,7 +196,7 @@ class Liveness(Struct, frozen=True):
 
     ok: bool
     """True if the connection works."""
-    detail: str = ""
+    detail: Unconverted = ""
     """The problem, in words; empty if it works."""
     seconds_since: float = 0.0
     """The age of the last proof, in seconds."""
@@ -228,9 +229,9 @@ class Check(Struct, frozen=True):
     """The thing that was checked, in a few words."""
     ok: bool
     """True if it is in order."""
-    detail: str
-    """The finding, in words."""
-    advice: str = ""
+    detail: Unconverted
+    """The finding, in words. Pages show a text in the language of their reader."""
+    advice: Unconverted = ""
     """The repair of a failed check; empty for one in order."""
     cause: CheckCause = ""
     """The kind of failure: `parley init` asks again for a refused credential only."""

@@ -10,7 +10,8 @@ ProcessRole = Literal["all", "adapter", "worker"]
 
 
 class AccountReport(Struct, frozen=True):
-    """An account that a process serves: `state` is one of the supervisor, `problem` its reason.
+    """An account that a process serves: `state` is one of the supervisor, `problem` its
+    reason, as `gateway.text.as_json` stores it.
     `connected` and `last_event` are the seconds since then, None for never."""
 
     name: str

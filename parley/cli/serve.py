@@ -155,7 +155,7 @@ async def _start(
     await app.start(on_ready, shows_owner_code=shows_owner_code)
     started()
     for name, problem in app.supervisor.errors.items():
-        announced.problem(name, problem)
+        announced.problem(name, str(problem))
     announced.pages(app)
     announced.ready("gateway")
 

@@ -19,12 +19,12 @@ from gateway.policy.invocation import InvocationPolicy
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import AdapterManifest
 from gateway.settings import Section
-from gateway.text import joined, text, verbatim
+from gateway.text import as_text, joined, text, verbatim
 from parley.config import sections
 from parley.config.consistency import problems_of
 from parley.config.explain import Explainer
 from parley.config.problems import Path as KeyPath
-from parley.config.problems import Problem, SettingsError, as_text, dotted
+from parley.config.problems import Problem, SettingsError, dotted
 from parley.config.settings import Settings
 from parley.config.yaml_file import Value
 from safety.http.shown_address import with_shown_addresses

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from gateway.errors import ConfigurationError
-from gateway.text import NO_TEXT, Text, Unconverted, joined, text, verbatim
+from gateway.text import NO_TEXT, Text, Unconverted, as_text, joined, text, verbatim
 
 Path: TypeAlias = tuple[str | int, ...]
 MAX_SHOWN = 50
@@ -78,11 +78,6 @@ class SettingsError(ConfigurationError):
             else (f"The configuration has {count} problems")
         )
         super().__init__("\n".join([f"{title}:", *shown]))
-
-
-def as_text(said: Unconverted) -> Text:
-    """A text, or English words as one."""
-    return verbatim(said) if isinstance(said, str) else said
 
 
 def dotted(path: Path) -> str:

@@ -31,7 +31,7 @@ from parley.console.text import (
     when,
 )
 from parley.console.viewer import Viewer
-from parley.console.words import word
+from parley.console.words import named, word
 
 if TYPE_CHECKING:
     from jinja2 import BytecodeCache, Environment
@@ -59,6 +59,7 @@ OF_LANGUAGE: Final[Mapping[str, Callable[..., object]]] = {
     "when": when,
     "day": day,
     "word": word,
+    "part": named,
     "clock": clock,
     "money": money,
     "number": number,

@@ -4,7 +4,7 @@ decisions. The API has them as they are; a page shows the known ones in the read
 from collections.abc import Mapping
 from typing import Final
 
-from gateway.text import ENGLISH, Language, Sentence, Text, text, verbatim
+from gateway.text import ENGLISH, Language, Sentence, Text, joined, text, verbatim
 
 _KNOWN: Final = (
     # Roles, and the levels of budgets and limits.
@@ -50,6 +50,27 @@ _KNOWN: Final = (
     *(text("approved"), text("rejected"), text("keys"), text("version"), text("number")),
     *(text("about"), text("by"), text("decision"), text("reason"), text("results")),
     *(text("deleted"), text("session"), text("token"), text("file"), text("review")),
+    # Reasons of decisions about a message: access, budgets, limits, threads, memory, the prompt.
+    *(text("trusted"), text("open"), text("listed"), text("silent"), text("hinted")),
+    *(text("revoked"), text("code made"), text("code sent"), text("own approval")),
+    *(text("ownership"), text("not an approver"), text("too many codes")),
+    *(text("too many requests"), text("too many waiting")),
+    *(text("too many waiting in account"), text("user not allowed"), text("user blocked")),
+    *(text("linked user blocked"), text("channel blocked"), text("no controller")),
+    *(text("no owner"), text("within budget"), text("no budget"), text("no price")),
+    *(text("reserved"), text("within limits"), text("no limits"), text("counted before")),
+    *(text("bot loop"), text("bot loop paused"), text("bot"), text("no secret")),
+    *(text("not public"), text("collected"), text("joined"), text("dropped"), text("gone")),
+    *(text("none"), text("read"), text("set"), text("ended"), text("asked"), text("kept")),
+    *(text("off"), text("opened"), text("known"), text("hidden"), text("not read")),
+    *(text("nothing new"), text("not offered"), text("reply chain"), text("nothing kept")),
+    *(text("part missing"), text("no memory"), text("nothing to recall")),
+    *(text("recall too slow"), text("recall failed"), text("recalled"), text("memory off")),
+    *(
+        text("latest messages"),
+        text("parts of the prompt"),
+        text("for operator"),
+    ),
 )
 DOCUMENTS: Final[Mapping[str, Text]] = {
     "soul": text("preferences"),
@@ -60,6 +81,9 @@ DOCUMENTS: Final[Mapping[str, Text]] = {
 CALLED: Final = {
     "glass broken": "private texts opened",
     "of": "about",
+    "blocks": "parts of the prompt",
+    "window": "latest messages",
+    "web": "the web page",
     "working": "being answered",
     "person, beside the shared limits": "each person, even when a shared limit is used up",
     "access change": "approval or role changed",
@@ -88,6 +112,29 @@ CALLED: Final = {
     "secret refused": "text with a secret refused",
 }
 """Names of the program that say little to people, and the words that stand for them."""
+_PARTS: Final = (
+    # Parts of the program, and checks of it, of its services and of the platforms.
+    *(text("access token"), text("adapter"), text("api version"), text("app secret")),
+    *(text("application"), text("bot token"), text("commands"), text("configuration")),
+    *(text("connection"), text("credentials"), text("database"), text("environment")),
+    *(text("inline mode"), text("local listener"), text("message content intent")),
+    *(text("override"), text("overrides"), text("phone number id")),
+    *(text("platform reachable"), text("platforms"), text("plugin"), text("privacy mode")),
+    *(text("public listener"), text("read message history"), text("running")),
+    *(text("secrets"), text("server members intent"), text("servers"), text("template")),
+    *(text("token"), text("updates"), text("verify token"), text("webhook secret")),
+    *(text("disk"), text("tools"), text("model"), text("memory"), text("eviction")),
+    *(text("version"), text("connections"), text("storage"), text("gateway")),
+    *(text("webhooks"), text("workers"), text("work record"), text("quarantine")),
+    *(text("Slack bot token"), text("Slack app token"), text("Slack signing secret")),
+    *(text("Slack app"), text("Slack scope"), text("Slack scopes")),
+    *(
+        text("Redis and PostgreSQL"),
+        text("data loss"),
+    ),
+)
+NAMES: Final[Mapping[str, Text]] = {one.msgid: one for one in _PARTS}
+"""The names of parts and checks."""
 KNOWN: Final[Mapping[str, Sentence]] = {one.msgid: one for one in _KNOWN}
 
 
@@ -96,6 +143,18 @@ def said(name: str) -> Text:
     spaced = name.replace("_", " ")
     spaced = CALLED.get(spaced, spaced)
     return KNOWN.get(spaced) or verbatim(spaced)
+
+
+def part(name: str) -> Text:
+    """Return the name of a part of the program, or of a check, as a text. Its pieces, which colons
+    separate, are words of the program or names that people gave: "running: telegram"."""
+    pieces = name.split(": ")
+    return joined((NAMES.get(one) or verbatim(one) for one in pieces), ": ")
+
+
+def named(name: str, *, language: Language = ENGLISH) -> str:
+    """Return the name of a part or a check for people."""
+    return language.shown(part(name))
 
 
 def word(name: str, *, language: Language = ENGLISH) -> str:

@@ -68,7 +68,7 @@ class Finding(Struct, frozen=True):
         return str(self.step)
 
 
-def of_program(status: Status, part: str, said: str, advice: Unconverted) -> Finding:
+def of_program(status: Status, part: str, said: Unconverted, advice: Unconverted) -> Finding:
     """A problem that the running program reports. That of a model names the model in its text."""
     if part.startswith("model finding"):
         return Finding(status, "running", said, SET_IT)
@@ -190,7 +190,7 @@ def disks(settings: Settings) -> list[Finding]:
     return [
         Finding(
             "broken" if one.is_full else "note" if one.is_low else "ok",
-            f"disk of {one.folder}",
+            f"disk: {one.folder}",
             one.left,
             SPACE,
         )

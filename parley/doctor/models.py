@@ -152,7 +152,7 @@ async def _ask(provider: LLMProvider) -> ModelFinished:
 
 def _failed(name: str, choice: ModelChoiceSection, error: ModelError) -> Finding:
     kind, model = kind_of(error), choice_of(choice)
-    status = verbatim(f"HTTP {error.status}" if error.status else words_of(kind))
+    status = verbatim(f"HTTP {error.status}") if error.status else words_of(kind)
     server = verbatim(model.server)
     if kind in _KEY:
         detail = KEY_REFUSED.of(status=status)

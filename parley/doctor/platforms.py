@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
-from gateway.errors import ParleyError
+from gateway.errors import ParleyError, said_of
 from gateway.platforms import Discovery, adapter_class
 from gateway.ports import (
     AdapterContext,
@@ -17,6 +17,7 @@ from gateway.ports import (
     WebhookHandler,
 )
 from gateway.ports.clock import SystemClock
+from gateway.text import Span, text, verbatim
 from parley.config import ConfiguredAccount, Settings
 from parley.doctor.machine import Finding, Status
 from parley.wiring.accounts import commands_of
@@ -79,20 +80,21 @@ async def diagnose(
     try:
         adapter = build(account, manifest, assistant_name, commands)
         if not isinstance(adapter, CanDiagnose):
-            return [Check("credentials", True, "set; this adapter has no check")]
+            return [Check("credentials", True, text("set; this adapter has no check"))]
         try:
             async with asyncio.timeout(SECONDS):
                 return await adapter.diagnose()
         finally:
             await adapter.disconnect()
     except TimeoutError:
-        detail = f"no answer within {SECONDS:.0f} seconds"
-        return [Check("connection", False, detail, "Check the network and the platform's status.")]
+        detail = text("no answer within {time}", time=Span(SECONDS))
+        advice = text("Check the network and the platform's status.")
+        return [Check("connection", False, detail, advice)]
     except ParleyError as error:
-        return [Check("adapter", False, str(error))]
+        return [Check("adapter", False, said_of(error))]
     except Exception as error:  # noqa: BLE001 - a plugin may raise anything
-        detail = f"the check failed: {type(error).__name__}"
-        return [Check("adapter", False, detail, "Report it to the authors of the adapter.")]
+        detail = text("the check failed: {error}", error=verbatim(type(error).__name__))
+        return [Check("adapter", False, detail, text("Report it to the authors of the adapter."))]
 
 
 async def diagnose_all(
@@ -111,8 +113,8 @@ async def check_platforms(settings: Settings, platforms: Discovery) -> list[Find
     """The findings about the accounts; a note where there is none."""
     results = await diagnose_all(settings, platforms)
     if not results:
-        advice = "Run `parley init` to set one up."
-        return [Finding("note", "platforms", "no platform has credentials", advice)]
+        advice = text("Run `parley init` to set one up.")
+        return [Finding("note", "platforms", text("no platform has credentials"), advice)]
     return [
         Finding(
             _status(check),

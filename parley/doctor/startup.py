@@ -6,9 +6,10 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 
 from db.errors import StoreUnavailable
-from gateway.errors import ParleyError
+from gateway.errors import ParleyError, StartError
 from gateway.platforms import Discovery
 from gateway.ports.clock import SystemClock
+from gateway.text import text, verbatim
 from parley.config import ConfiguredAccount, Problem, Settings, SettingsError
 from parley.doctor.platforms import build
 from parley.wiring.accounts import commands_of
@@ -34,14 +35,19 @@ async def startup_problems(settings: Settings, platforms: Discovery) -> list[Pro
             await build_part()
         except SettingsError as error:
             problems += error.problems
+        except StartError as error:
+            problems.append(Problem(place, error.said, error.step))
         except (ParleyError, StoreUnavailable) as error:
             problems.append(_problem(place, str(error)))
         except ImportError as error:
-            text = f"needs the library {error.name}, which is not installed."
-            problems.append(Problem(place, text, "Install it into Parley's environment."))
+            library = verbatim(str(error.name))
+            # Translators: it stands after the name of a key and a colon.
+            said = text("needs the library {name}, which is not installed.", name=library)
+            problems.append(Problem(place, said, text("Install it into Parley's environment.")))
         except Exception as error:  # noqa: BLE001 - a library or a plugin may raise anything
-            text = f"cannot be used: {type(error).__name__}."
-            problems.append(Problem(place, text, "Check the values of this section."))
+            # Translators: it stands after the name of a key and a colon.
+            said = text("cannot be used: {error}.", error=verbatim(type(error).__name__))
+            problems.append(Problem(place, said, text("Check the values of this section.")))
     explained = {problem.path for problem in libraries}
     others = [problem for problem in problems if problem.path not in explained]
     return list(dict.fromkeys([*libraries, *others, *unpriced_models(settings)]))
@@ -90,9 +96,9 @@ def _adapters(settings: Settings, platforms: Discovery) -> Iterable[Part]:
         yield account.path, partial(adapter, account)
 
 
-def _problem(place: str, text: str) -> Problem:
+def _problem(place: str, words: str) -> Problem:
     """Most errors begin with their key; for others the key of the part is used."""
-    path, separator, rest = text.partition(": ")
+    path, separator, rest = words.partition(": ")
     if separator and " " not in path:
         return Problem(path, rest)
-    return Problem(place, text)
+    return Problem(place, words)

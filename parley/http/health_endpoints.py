@@ -13,6 +13,7 @@ from gateway.ports.http_routes import (
     json_response,
 )
 from gateway.ports.rights import OPEN
+from gateway.text import Unconverted
 
 WANTED: Final = ("process", "installation")
 BAD_QUERY: Final = "of: write /readyz, or /readyz?of=installation"
@@ -25,7 +26,7 @@ class Readiness(Struct, frozen=True):
 
     ready: bool
     parts: Mapping[str, str] = field(default_factory=dict)
-    problems: Mapping[str, str] = field(default_factory=dict)
+    problems: Mapping[str, Unconverted] = field(default_factory=dict)
     installation: Mapping[str, str] = field(default_factory=dict)
     complete: bool = True
     models: Sequence[Mapping[str, object]] = ()
@@ -81,7 +82,7 @@ class HealthEndpoints(Struct, frozen=True):
             if state.installation:
                 body["installation"] = dict(state.installation)
             if state.problems:
-                body["problems"] = dict(state.problems)
+                body["problems"] = {name: str(said) for name, said in state.problems.items()}
             if state.models:
                 body["models"] = [dict(model) for model in state.models]
             if state.notes:

@@ -10,6 +10,7 @@ import structlog
 from msgspec import Struct
 
 from gateway.ports import Clock
+from gateway.text import NO_TEXT, Size, Text, counted, text, verbatim
 from parley.config import Settings
 from parley.config.sections import sqlite_file
 from parley.runtime.background import BackgroundJob
@@ -26,13 +27,13 @@ FEW_FILES: Final = 100
 """Free places for files below which a disk counts as full: a disk can run out of these first."""
 EVERY: Final = 5.0
 """Seconds between two looks."""
-FULL_TEXT: Final = (
-    "the disk of {folder} is full ({left}). No message is accepted until there is room: free more"
-    " than 100 MB there, for example old logs and backups. Parley then continues by itself"
+FULL_TEXT: Final = text(
+    "The disk of {folder} is full ({left}). No message is accepted until there is room: free more "
+    "than 100 MB there, for example old logs and backups. Parley then continues by itself."
 )
-LOW_TEXT: Final = (
-    "the disk of {folder} is almost full ({left}). Free space there, for example old logs and"
-    " backups; on a full disk Parley accepts no messages"
+LOW_TEXT: Final = text(
+    "The disk of {folder} is almost full ({left}). Free space there, for example old logs and "
+    "backups; on a full disk Parley accepts no messages."
 )
 
 log = structlog.get_logger(__name__)
@@ -58,25 +59,26 @@ class DiskSpace(Struct, frozen=True):
         return self.is_full or self.free < min(LOW, self.size * LOW_SHARE)
 
     @property
-    def left(self) -> str:
+    def left(self) -> Text:
         """The free space, for people."""
-        text = f"{in_words(self.free)} of {in_words(self.size)} are free"
-        few = self.files is not None and self.files < FEW_FILES
-        return f"{text}, and room for {self.files} more files" if few else text
+        free, size = Size(self.free), Size(self.size)
+        if self.files is not None and self.files < FEW_FILES:
+            return counted(
+                "{free} of {size} are free, and room for {count} more file",
+                "{free} of {size} are free, and room for {count} more files",
+                free=free,
+                size=size,
+                count=self.files,
+            )
+        return text("{free} of {size} are free", free=free, size=size)
 
     @property
-    def problem(self) -> str:
+    def problem(self) -> Text:
         """The problem with its next step; empty if there is enough space."""
         if not self.is_low:
-            return ""
-        return (FULL_TEXT if self.is_full else LOW_TEXT).format(folder=self.folder, left=self.left)
-
-
-def in_words(size: int) -> str:
-    """ "12.5 GB", "80 MB"."""
-    if size >= 1_000 * MEGABYTE:
-        return f"{size / MEGABYTE / 1_000:,.1f} GB"
-    return f"{size // MEGABYTE} MB"
+            return NO_TEXT
+        said = FULL_TEXT if self.is_full else LOW_TEXT
+        return said.of(folder=verbatim(self.folder), left=self.left)
 
 
 def written_folders(settings: Settings) -> tuple[Path, ...]:
@@ -116,7 +118,7 @@ class DiskMonitor(BackgroundJob):
         self.disks: tuple[DiskSpace, ...] = ()
 
     @property
-    def problems(self) -> dict[str, str]:
+    def problems(self) -> dict[str, Text]:
         """By name of a part ("disk: FOLDER"): the problem with its next step."""
         return {f"disk: {one.folder}": one.problem for one in self.disks if one.is_low}
 
@@ -127,9 +129,9 @@ class DiskMonitor(BackgroundJob):
         for one in self.disks:
             if one.is_low and self._known.get(one.folder) is not one.is_full:
                 name = "disk_full" if one.is_full else "disk_almost_full"
-                log.warning(name, folder=one.folder, problem=one.problem)
+                log.warning(name, folder=one.folder, problem=str(one.problem))
             elif one.folder in self._known and not one.is_low:
-                log.info("disk_has_space_again", folder=one.folder, left=one.left)
+                log.info("disk_has_space_again", folder=one.folder, left=str(one.left))
         self._known = now
 
     def start(self) -> None:

@@ -24,6 +24,7 @@ from gateway.ports.rights import LOCAL_PAGES
 from gateway.ports.traces import Trace
 from gateway.ports.usage import Buckets
 from gateway.stores.usage import UsageLedger
+from gateway.text import Span, Text, Unconverted, as_text, counted, joined, text, verbatim
 from parley.http.health_endpoints import Health, Readiness
 from parley.http.webhook_listener import WebhookListener
 from parley.runtime.background import BackgroundJob
@@ -54,7 +55,7 @@ class StoreMonitor(BackgroundJob):
         self._probes = probes
         self._servers = servers or {}
         self._clock = clock
-        self.problems: dict[str, str] = {}
+        self.problems: dict[str, Text] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -75,8 +76,9 @@ class StoreMonitor(BackgroundJob):
         try:
             await asyncio.wait((answer,), timeout=ANSWER_SECONDS)
             if not answer.done():  # reported first: the driver may take seconds to cancel
-                server = f"{self._servers[name]}: " if name in self._servers else ""
-                self._down(name, f"{server}no answer within {ANSWER_SECONDS:.0f} s")
+                late = text("no answer within {time}", time=Span(ANSWER_SECONDS))
+                server = self._servers.get(name)
+                self._down(name, joined((verbatim(server), late), ": ") if server else late)
             else:
                 self._answered(name, answer)
         finally:
@@ -87,14 +89,14 @@ class StoreMonitor(BackgroundJob):
         try:
             answer.result()
         except Exception as error:  # noqa: BLE001 - whatever it is, the store is not available
-            self._down(name, str(error).partition("\n")[0][:200])
+            self._down(name, verbatim(str(error).partition("\n")[0][:200]))
         else:
             if self.problems.pop(name, None) is not None:
                 log.info("store_available_again", store=name)
 
-    def _down(self, name: str, problem: str) -> None:
+    def _down(self, name: str, problem: Text) -> None:
         if name not in self.problems:
-            log.error("store_unavailable", store=name, problem=problem)
+            log.error("store_unavailable", store=name, problem=str(problem))
         self.problems[name] = problem
 
 
@@ -117,13 +119,16 @@ def database_probe(usage: UsageLedger) -> Probe:
 
 
 UP, DOWN = "ready", "unavailable"
-TOOLS_MISSING = "{}; its tools are missing until a retry succeeds"
-ANSWER_REFUSED = (
-    "its answer was refused: {}; its other calls work. Let its tools return less at once, or "
-    "remove it from mcp.servers"
+TOOLS_MISSING = text("{reason}; its tools are missing until a retry succeeds")
+ANSWER_REFUSED = text(
+    "its answer was refused: {reason}; its other calls work. Let its tools return less at once, or "
+    "remove it from `mcp.servers`"
 )
-MEMORY_MISSING = "{}; nothing is recalled from it until it answers"
-QUARANTINED = "{} in quarantine and no longer tried: `parley quarantine list` shows them"
+MEMORY_MISSING = text("{reason}; nothing is recalled from it until it answers")
+QUARANTINED = counted(
+    "{count} in quarantine and no longer tried: `parley quarantine list` shows it",
+    "{count} in quarantine and no longer tried: `parley quarantine list` shows them",
+)
 MAX_RECENT = 1_000
 MAX_COUNTERS = 5_000
 Phase = Literal["starting", "ready", "stopping"]
@@ -218,7 +223,7 @@ class HealthMonitor:
     def readiness(self) -> Readiness:
         """The readiness to answer, with the state of every part."""
         parts: dict[str, str] = {"gateway": self.phase}
-        problems: dict[str, str] = {}
+        problems: dict[str, Unconverted] = {}
         if self._parts is not None:
             supervisor, webhooks = self._parts.supervisor, self._parts.webhooks
             parts |= supervisor.states
@@ -238,7 +243,7 @@ class HealthMonitor:
             reason = self._backends.problems.get(backend)
             parts[backend] = UP if reason is None else DOWN
             if reason is not None:
-                problems[backend] = MEMORY_MISSING.format(reason)
+                problems[backend] = MEMORY_MISSING.of(reason=as_text(reason))
         everywhere = self.installation
         failures, findings = self._models(everywhere)
         problems |= problems_of(failures, findings)  # other models may answer meanwhile
@@ -320,21 +325,21 @@ class HealthMonitor:
         return 0.0 if moment is None else max(0.0, (self._clock.now() - moment).total_seconds())
 
 
-def _tolerated(sources: HealthSources) -> dict[str, str]:
+def _tolerated(sources: HealthSources) -> dict[str, Unconverted]:
     """The problems with which the program stays ready."""
-    problems = {}
+    problems: dict[str, Unconverted] = {}
     quarantined = sources.quarantined()
     if quarantined:  # other work continues
-        problems["quarantine"] = QUARANTINED.format(quarantined)
+        problems["quarantine"] = QUARANTINED.of(count=quarantined)
     if not_written := sources.work_record():
         problems["work record"] = not_written
     if ignored := sources.overrides():
         problems["overrides"] = ignored
     for server in sources.tool_servers():
         if server.problem:  # the program answers without these tools meanwhile
-            problems[f"tools: {server.name}"] = TOOLS_MISSING.format(server.problem)
+            problems[f"tools: {server.name}"] = TOOLS_MISSING.of(reason=verbatim(server.problem))
         elif server.refusal:
-            problems[f"tools: {server.name}"] = ANSWER_REFUSED.format(server.refusal)
+            problems[f"tools: {server.name}"] = ANSWER_REFUSED.of(reason=verbatim(server.refusal))
     return problems
 
 

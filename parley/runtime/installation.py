@@ -15,7 +15,7 @@ from msgspec import Struct
 from gateway.immutable import replace
 from gateway.ports import ModelFailure, ModelFinding
 from gateway.ports.processes import AccountReport, ProcessReport, SeenProcess
-from gateway.text import text
+from gateway.text import NO_TEXT, Span, Text, from_json, joined, text, verbatim
 
 MISSING_AFTER: Final = 15.0
 """Seconds without a running process after which a part is missing; also the time that processes get
@@ -31,6 +31,10 @@ STORE_STEP: Final = text("Make it available again; Parley then continues by itse
 """The next step for a store that is unavailable."""
 START_WORKER: Final = "parley run --role worker"
 START_ADAPTER: Final = "parley run --role adapter"
+READ_LOG: Final = text("Read its log, then start it again: `{command}`.")
+START_ONE: Final = text("Start one: `{command}`.")
+NOT_SENT: Final = text("Its messages wait at the platform, and no answer is sent.")
+NOT_ANSWERED: Final = text("Messages are accepted and wait for an answer.")
 
 
 class InstallationPart(Struct, frozen=True):
@@ -42,8 +46,8 @@ class InstallationPart(Struct, frozen=True):
     account: str
     state: str
     seen: float | None = None
-    problem: str = ""
-    step: str = ""
+    problem: Text = NO_TEXT
+    step: Text = NO_TEXT
     connected: float | None = None
     last_event: float | None = None
 
@@ -76,10 +80,10 @@ class Installation(Struct, frozen=True):
         return not any(part.state == MISSING for part in self.parts)
 
     @property
-    def problems(self) -> dict[str, str]:
+    def problems(self) -> dict[str, Text]:
         """By name of a part: the reason why it is not ready, with the next step."""
         return {
-            part.name: f"{part.problem}. {part.step}" if part.step else part.problem
+            part.name: joined((one for one in (part.problem, part.step) if one), " ")
             for part in self.parts
             if part.problem
         }
@@ -169,7 +173,7 @@ def _part(
         return InstallationPart(name, account, STARTING, age_)
     start = START_ADAPTER if account else START_WORKER
     died = last is not None and not last.ended
-    step = f"Read its log, then start it again: `{start}`" if died else f"Start one: `{start}`"
+    step = (READ_LOG if died else START_ONE).of(command=verbatim(start))
     return InstallationPart(name, account, MISSING, age_, _missing(account, last), step)
 
 
@@ -179,31 +183,57 @@ def _of_report(name: str, report: AccountReport, age: float) -> InstallationPart
         report.name,
         report.state,
         age,
-        report.problem,
-        "",
+        from_json(report.problem),
+        NO_TEXT,
         None if report.connected is None else report.connected + age,
         None if report.last_event is None else report.last_event + age,
     )
 
 
-def _missing(account: str, last: SeenProcess | None) -> str:
+def _missing(account: str, last: SeenProcess | None) -> Text:
     """Say what is missing, since when, and what that means."""
-    subject = f"the process that serves {account}" if account else "the last worker"
+    said, effect = (
+        (_account_missing(account, last), NOT_SENT)
+        if account
+        else (
+            _worker_missing(last),
+            NOT_ANSWERED,
+        )
+    )
+    return joined((said, effect), " ")
+
+
+def _account_missing(account: str, last: SeenProcess | None) -> Text:
+    name = verbatim(account)
     if last is None:
-        said = f"no process serves {account}" if account else "no worker runs"
-    elif last.ended:
-        said = f"{subject} stopped {_ago(last.age)} ago, and no other one runs"
-    else:
-        said = f"{subject} ({last.name}) has not reported for {_ago(last.age)}: it died or hangs"
-    if account:
-        return f"{said}. Its messages wait at the platform, and no answer is sent"
-    return f"{said}. Messages are accepted and wait for an answer"
+        return text("No process serves {account}.", account=name)
+    if last.ended:
+        return text(
+            "The process that serves {account} stopped {time} ago, and no other one runs.",
+            account=name,
+            time=Span(last.age),
+        )
+    return text(
+        "The process that serves {account} ({process}) has not reported for {time}: it died or "
+        "hangs.",
+        account=name,
+        process=verbatim(last.name),
+        time=Span(last.age),
+    )
 
 
-def _ago(seconds: float) -> str:
-    if seconds >= 120:
-        return f"{seconds / 60:.0f} minutes"
-    return "1 second" if round(seconds) == 1 else f"{seconds:.0f} seconds"
+def _worker_missing(last: SeenProcess | None) -> Text:
+    if last is None:
+        return text("No worker runs.")
+    if last.ended:
+        return text(
+            "The last worker stopped {time} ago, and no other one runs.", time=Span(last.age)
+        )
+    return text(
+        "The last worker ({process}) has not reported for {time}: it died or hangs.",
+        process=verbatim(last.name),
+        time=Span(last.age),
+    )
 
 
 def last_seen(installation: Installation) -> list[tuple[str, str, float]]:
@@ -223,11 +253,12 @@ def unserved(everywhere: Installation, here: Collection[str], waiting: int) -> I
         if part.name in here or part.is_well:
             continue
         if part.state != MISSING:
-            reason = f": {part.problem}" if part.problem else ""
+            problem = str(part.problem).removesuffix(".")
+            reason = f": {problem}" if problem else ""
             yield f"{part.name} is {part.state}{reason}. `parley doctor` checks it."
         elif everywhere.running:
             now = f" {waiting:,} waiting now." if waiting and not part.account else ""
-            yield f"{part.problem[0].upper()}{part.problem[1:]}.{now} {part.step}."
+            yield f"{part.problem!s}{now} {part.step!s}"
     if not everywhere.running:
         steps = f"`{START_ADAPTER}` and `{START_WORKER}`"
         yield f"No process of this installation runs. Start them: {steps}."

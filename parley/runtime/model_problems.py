@@ -2,24 +2,24 @@
 waited, and what to do; what was found out about their servers."""
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from typing import Final
 
-from gateway.policy.model_failures import step_of, words_of
+from gateway.policy.model_failures import said_step_of, words_of
 from gateway.ports import ModelFailure, ModelFinding
+from gateway.text import NO_TEXT, Moment, Text, counted, joined, text, verbatim
 
 MAX_FINDINGS: Final = 20
 
 
 def problems_of(
     failures: Iterable[ModelFailure], findings: Iterable[ModelFinding]
-) -> Mapping[str, str]:
+) -> Mapping[str, Text]:
     """Return what needs an operator, by name: models that fail, and findings with a setting that
     settles them."""
-    problems = {f"model: {one.model}": sentence_of(one) for one in failures}
+    problems: dict[str, Text] = {f"model: {one.model}": sentence_of(one) for one in failures}
     settled = [one for one in findings if one.setting][:MAX_FINDINGS]
     return problems | {
-        f"model finding {number}: {one.model}": _finding(one)
+        f"model finding {number}: {one.model}": verbatim(_finding(one))
         for number, one in enumerate(settled, 1)
     }
 
@@ -29,20 +29,25 @@ def notes_of(findings: Iterable[ModelFinding]) -> tuple[str, ...]:
     return tuple(_finding(one) for one in findings if not one.setting)[:MAX_FINDINGS]
 
 
-def sentence_of(failure: ModelFailure) -> str:
+def sentence_of(failure: ModelFailure) -> Text:
     """Return a failing model in words, with the next step, without a full stop."""
-    where = f" at {failure.server}" if failure.server else ""
-    error = words_of(failure.kind)
-    status = f"HTTP {failure.status}, {error}" if failure.status else error
-    calls = f"{failure.calls:,} failed call{'s' * (failure.calls != 1)}"
-    people = f"{failure.people:,} {'person' if failure.people == 1 else 'people'} waited"
+    model: Text = verbatim(failure.model)
+    if failure.server:
+        model = text("{model} at {server}", model=model, server=verbatim(failure.server))
     request = f" (request {failure.request_id})" if failure.request_id else ""
-    message = failure.message.rstrip(".")
-    return (
-        f"{failure.model}{where} has given no answer since {_time(failure.since)} ({status}): "
-        f"{calls}, the last at {_time(failure.last)}; {people}. "
-        f"The last message: {message}{request}. {step_of(failure.kind)}"
+    status = verbatim(f"HTTP {failure.status}, ") if failure.status else NO_TEXT
+    said = text(
+        "{model} has given no answer since {since} ({error}): {calls}, the last at {last}; "
+        "{people}. The last message: {message}.",
+        model=model,
+        since=Moment(failure.since),
+        error=joined((status, words_of(failure.kind))),
+        calls=counted("{count} failed call", "{count} failed calls", count=failure.calls),
+        last=Moment(failure.last),
+        people=counted("{count} person waited", "{count} people waited", count=failure.people),
+        message=verbatim(failure.message.rstrip(".") + request),
     )
+    return joined((said, said_step_of(failure.kind)), " ")
 
 
 def values_of(failure: ModelFailure) -> Mapping[str, object]:
@@ -63,9 +68,5 @@ def values_of(failure: ModelFailure) -> Mapping[str, object]:
 
 def _finding(finding: ModelFinding) -> str:
     where = f" at {finding.server}" if finding.server else ""
-    text = f"{finding.model}{where}: {finding.text.rstrip('.')}"
-    return f"{text}. Setting: {finding.setting}" if finding.setting else text
-
-
-def _time(at: datetime) -> str:
-    return f"{at:%Y-%m-%d %H:%M:%S} UTC"
+    said = f"{finding.model}{where}: {finding.text.rstrip('.')}"
+    return f"{said}. Setting: {finding.setting}" if finding.setting else said

@@ -14,11 +14,16 @@ from gateway.llm.model_health import ModelHealth
 from gateway.ports import Clock
 from gateway.ports.processes import AccountReport, ModelReport, ProcessReport, SeenProcess
 from gateway.stores.redis.processes import RedisProcesses
+from gateway.text import NO_TEXT, Text, as_json
 from parley.runtime.installation import MISSING, Installation, installation_of
 from parley.runtime.supervisor import Supervisor
 
 EVERY: Final = 5.0
 """Seconds between two reports."""
+MAX_STORED: Final = 2_000
+"""Characters of a problem with its sentences, in JSON."""
+MAX_WORDS: Final = 300
+"""Characters of a problem in English alone."""
 
 log = structlog.get_logger(__name__)
 
@@ -81,7 +86,7 @@ class ProcessReports:
     def _log_changes(self, now: Installation) -> None:
         missing = frozenset(part.name for part in now.parts if part.state == MISSING)
         for name in sorted(missing - self._missing):
-            log.error("part_missing", part=name, problem=now.problems[name])
+            log.error("part_missing", part=name, problem=str(now.problems[name]))
         for name in sorted(self._missing - missing):
             log.info("part_served_again", part=name)
         self._missing = missing
@@ -102,12 +107,21 @@ def accounts_of(supervisor: Supervisor, now: datetime) -> tuple[AccountReport, .
         AccountReport(
             name,
             state,
-            supervisor.errors.get(name, "")[:300],
+            stored(supervisor.errors.get(name, NO_TEXT)),
             since(supervisor.connected_at.get(name)),
             since(supervisor.last_events.get(name)),
         )
         for name, state in supervisor.states.items()
     )
+
+
+def stored(problem: Text) -> str:
+    """A problem as a report has it, to be shown in the language of its reader; a very long one in
+    English."""
+    if not problem:
+        return ""
+    whole = as_json(problem)
+    return whole if len(whole) <= MAX_STORED else str(problem)[:MAX_WORDS]
 
 
 def models_of(health: ModelHealth, now: datetime) -> tuple[ModelReport, ...]:

@@ -20,6 +20,7 @@ from gateway.ports import (
     Liveness,
     PlatformAdapter,
 )
+from gateway.text import Span, Text, as_text, text, verbatim
 
 CHECK_EVERY = 5.0
 """Seconds between two checks."""
@@ -54,14 +55,15 @@ async def wait_until_unresponsive(
             log.warning(
                 "adapter_unresponsive",
                 account=name,
-                detail=liveness.detail,
+                detail=str(liveness.detail),
                 seconds=round(liveness.seconds_since, 1),
             )
             await _revive(name, adapter)
         elif clock.monotonic() - since >= RESTART_AFTER:
-            return StartError(
-                f"The connection receives no events: {liveness.detail}.", "It is restarted."
+            said = text(
+                "The connection receives no events: {reason}.", reason=as_text(liveness.detail)
             )
+            return StartError(said, text("It is restarted."))
 
 
 def look(name: str, adapter: CanCheckLiveness) -> Liveness:
@@ -126,7 +128,7 @@ class Supervisor:
         self._tasks: list[asyncio.Task[None]] = []
         self._settled: dict[str, asyncio.Event] = {name: asyncio.Event() for name in adapters}
         self.states: dict[str, State] = dict.fromkeys(adapters, "starting")
-        self.errors: dict[str, str] = {}
+        self.errors: dict[str, Text] = {}
         """By account: the reason why it is not connected, for the operator."""
         self.proofs: dict[str, Liveness] = {}
         """By account: the last proof of its connection, where its adapter can prove it."""
@@ -151,7 +153,9 @@ class Supervisor:
         except TimeoutError:
             for name, settled in self._settled.items():
                 if not settled.is_set():
-                    self.errors[name] = f"still connecting after {START_SECONDS:.0f} s"
+                    self.errors[name] = text(
+                        "still connecting after {time}", time=Span(START_SECONDS)
+                    )
                     log.warning("adapter_still_connecting", account=name)
 
     async def stop(self) -> None:
@@ -176,7 +180,9 @@ class Supervisor:
                 problem = error
             except Exception as error:
                 log.exception("adapter_crashed", account=name)
-                problem = StartError(f"unexpected {type(error).__name__}", "See the log.")
+                name_ = verbatim(type(error).__name__)
+                said = text("unexpected error: {error}.", error=name_)
+                problem = StartError(said, text("See the log of the program."))
             duration = self._clock.monotonic() - connected
             attempt = 1 if duration >= STABLE_SECONDS else attempt + 1
             self._failed(name, problem)
@@ -195,7 +201,9 @@ class Supervisor:
         except TimeoutError:
             if not bound.expired():
                 raise
-            raise StartError(f"no connection within {CONNECT_SECONDS:.0f} s") from None
+            raise StartError(
+                text("no connection within {time}", time=Span(CONNECT_SECONDS))
+            ) from None
         await self._on_ready(name)
         self.states[name] = "ready"
         self.connected_at[name] = self._clock.now()
@@ -231,7 +239,7 @@ class Supervisor:
         if liveness.ok:
             self.errors.pop(name, None)
         else:
-            self.errors[name] = liveness.detail
+            self.errors[name] = as_text(liveness.detail)
 
     async def _disconnect(self, name: str, adapter: PlatformAdapter) -> None:
         """Disconnect; an adapter that fails to is abandoned."""
@@ -243,7 +251,7 @@ class Supervisor:
 
     def _failed(self, name: str, problem: StartError) -> None:
         self.states[name] = "failed" if problem.permanent else "reconnecting"
-        self.errors[name] = str(problem)
+        self.errors[name] = problem.sentences
         self.connected_at.pop(name, None)
         self._on_lost(name)
         log.error("adapter_not_connected", account=name, problem=str(problem))
@@ -252,4 +260,4 @@ class Supervisor:
 
 async def _end_of(adapter: PlatformAdapter) -> StartError:
     await adapter.wait_closed()
-    return StartError("the connection was closed")
+    return StartError(text("the connection was closed"))

@@ -23,7 +23,7 @@ from gateway.ports.work_guard import WorkGuard
 from gateway.render import render_off_loop
 from gateway.stores.history import SqlOwnConversations
 from gateway.stores.long_lived_states import LongLivedStates
-from gateway.text import ENGLISH, Language
+from gateway.text import ENGLISH, Language, Moment, Text, counted, verbatim
 from memory.commands.command_set import SPECS
 from parley.config import MAIN, Settings
 
@@ -46,24 +46,28 @@ def account_names(settings: Settings) -> tuple[str, ...]:
     return tuple(account_name((one.platform, one.name)) for one in settings.accounts())
 
 
-CONFLICTS: Final = (
-    "{account} reported {number} of a number or id that belongs to somebody else, the latest at"
-    " {at:%Y-%m-%d %H:%M} UTC. Both people keep their own memories. The log names the ids"
-    " (identity_conflict); if they are one person, `parley memory export` and `parley memory"
-    " import` carry the memories over."
+CONFLICTS: Final = counted(
+    "{account} reported {count} change of a number or id that belongs to somebody else, the latest "
+    "at {at}. Both people keep their own memories. The log names the ids (`identity_conflict`); if "
+    "they are one person, `parley memory export` and `parley memory import` carry the memories "
+    "over.",
+    "{account} reported {count} changes of a number or id that belongs to somebody else, the "
+    "latest at {at}. Both people keep their own memories. The log names the ids "
+    "(`identity_conflict`); if they are one person, `parley memory export` and `parley memory "
+    "import` carry the memories over.",
 )
 
 
-async def identity_conflicts(settings: Settings, states: AdapterStates) -> list[str]:
+async def identity_conflicts(settings: Settings, states: AdapterStates) -> list[Text]:
     """Return the accounts whose platform reported changes of ids that would have mixed two people.
     Raises `StoreUnavailable`."""
-    found = []
+    found: list[Text] = []
     for account in settings.accounts():
         noted = await noted_conflicts(states.of(account.platform, account.name))
         if noted is not None:
             name = account_name((account.platform, account.name))
-            number = "1 change" if noted.number == 1 else f"{noted.number} changes"
-            found.append(CONFLICTS.format(account=name, number=number, at=noted.latest))
+            at = Moment(noted.latest)
+            found.append(CONFLICTS.of(account=verbatim(name), count=noted.number, at=at))
     return found
 
 

@@ -117,7 +117,7 @@ async def test_an_answer_arrives_while_the_backend_does_not_answer(tmp_path: Pat
             state = lab.app.readiness()
             assert state.ready
             assert state.parts["memory: notes"] == "unavailable"
-            assert "no route to the notes server" in state.problems["memory: notes"]
+            assert "no route to the notes server" in str(state.problems["memory: notes"])
         finally:
             FAILING.clear()
         await eventually(lambda: not lab.app.memory.backends[0].paused)

@@ -23,6 +23,7 @@ from gateway.text import (
     Value,
     Verbatim,
     as_json,
+    as_text,
     counted,
     described,
     from_json,
@@ -195,3 +196,9 @@ def test_a_text_that_says_nothing_is_false(said: Text, empty: bool) -> None:
 def test_an_error_of_an_extension_may_have_bare_words() -> None:
     error = BadInput("No kite is left.")
     assert (error.text, str(error)) == (verbatim("No kite is left."), "No kite is left.")
+
+
+def test_english_words_become_a_text_and_a_text_stays_as_it_is() -> None:
+    said = text("not connected")
+    assert as_text(said) is said
+    assert as_text("not *connected*") == verbatim("not *connected*")

@@ -31,9 +31,13 @@ REFUSALS: Final = frozenset({"CallRefused", "RefusedWithResult", "BadInput", "No
 """The errors whose text people read on a page or in a chat."""
 SHOWN_FIELDS: Final = frozenset({"text", "message"})
 WORD: Final = re.compile(r"[^\W\d_]{2,}")
-CODE: Final = re.compile(r"`[^`]*`|^/[a-z]+$|^[a-z-]+\.[a-z]{3}$")
-"""What is the same in every language: code, a command, the name of a file."""
-PRODUCTS: Final = frozenset({"WhatsApp"})
+CODE: Final = re.compile(
+    r"`[^`]*`|^/[a-z]+$|^[a-z-]+\.[a-z]{3}$|^https?://\S+$|^[a-z_]+(?:\.[a-z_]+)+$"
+    r"|^how-to/[a-z0-9-]+$"
+)
+"""What is the same in every language: code, a command, the name of a file, an address, a key of the
+configuration, a page of the documentation."""
+PRODUCTS: Final = frozenset({"Discord", "Slack", "Telegram", "WhatsApp"})
 
 TO_PROGRAMS: Final = (
     "memory/mcp/",  # what MCP clients read
@@ -270,6 +274,9 @@ def test_the_search_finds_refusals(source: str, found: bool) -> None:
     ("source", "found"),
     [
         ("verbatim('You have no project')", True),
+        ("verbatim('See https://example.org for it')", True),
+        ("verbatim('https://example.org/apps')", False),
+        ("verbatim('platforms.slack.app_token')", False),
         ("verbatim(f'for {name}')", True),
         ("SAID = 'Not now'\nverbatim(SAID)", True),
         ("verbatim('a' if late else 'Too late')", True),
@@ -300,33 +307,44 @@ def test_every_sentence_that_a_script_says_is_in_the_catalogues() -> None:
     assert {one.msgid for one in said if (one.msgid, one.plural or "") not in known} == set()
 
 
-FINDINGS: Final = ("parley/doctor/", "parley/config/consistency.py", "parley/config/overrides.py")
-"""Modules whose findings and problems people read on pages."""
-ENGLISH_FINDINGS: Final = (
-    "parley/doctor/startup.py",  # why the program would not start: for its log
-    "parley/doctor/platforms.py",  # the words of adapters
+FINDINGS: Final = (
+    "adapters/**/*.py",
+    "parley/doctor/*.py",
+    "parley/config/consistency.py",
+    "parley/config/overrides.py",
+    "parley/runtime/*.py",
 )
+"""Modules whose findings and problems people read on pages."""
+SHOWN: Final = {
+    "Finding": slice(2, 4),
+    "Problem": slice(1, 3),
+    "Check": slice(2, 4),
+    "StartError": slice(0, 2),
+    "Liveness": slice(1, 2),
+    "InstallationPart": slice(4, 6),
+}
+"""The arguments of each that people read on pages."""
+SHOWN_NAMES: Final = frozenset({"detail", "advice", "problem", "step", "said"})
+"""The same arguments by name."""
 
 
 def english_findings(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Return the English words of findings and problems, with their lines."""
     values = assigned(tree)
-    for call in calls(tree, frozenset({"Finding", "Problem"})):
-        first = 2 if named(call.func) == "Finding" else 1
-        for words in (
-            words for one in call.args[first : first + 2] for words in literals(one, values)
-        ):
+    for call in calls(tree, frozenset(SHOWN)):
+        given = call.args[SHOWN[named(call.func)]]
+        given += [one.value for one in call.keywords if one.arg in SHOWN_NAMES]
+        for words in (words for one in given for words in literals(one, values)):
             if " " in words.strip() and words_in(words):
                 yield call.lineno, words
 
 
 def test_findings_and_problems_have_sentences_of_the_catalogues() -> None:
-    paths = [path for part in FINDINGS for path in sorted(ROOT.glob(f"{part}*"))]
-    paths = [path for path in paths if path.suffix == ".py"]
+    paths = [path for part in FINDINGS for path in sorted(ROOT.glob(part))]
+    assert len(paths) > 50
     found = [
         f"{path.relative_to(ROOT)}:{line}: {words!r}"
         for path in paths
-        if not excused(str(path.relative_to(ROOT)), ENGLISH_FINDINGS)
         for line, words in english_findings(ast.parse(path.read_text("utf-8"), str(path)))
     ]
     assert found == []
@@ -341,6 +359,15 @@ def test_findings_and_problems_have_sentences_of_the_catalogues() -> None:
         ("Problem('a.b', SAID, 'Name a server')", True),
         ("SAID = text('names no server')\nProblem('a.b', SAID)", False),
         ("Finding('ok', 'Python', version, text('Install it'))", False),
+        ("Check('token', False, 'not accepted')", True),
+        ("Check('token', ok=False, detail='not accepted', advice=SAID)", True),
+        ("SAID = 'Ask for one'\nCheck('token', False, text('missing'), SAID)", True),
+        ("Check('bot token', False, text('not set'), SAID)", False),
+        ("raise StartError(f'{name} cannot be reached')", True),
+        ("raise StartError(text('It is lost.'), 'Parley connects again.')", True),
+        ("raise StartError(text('It is lost.'), AGAIN, permanent=True)", False),
+        ("Liveness(False, 'not connected')", True),
+        ("Liveness(True, '', seconds)", False),
     ],
 )
 def test_the_search_finds_findings(source: str, found: bool) -> None:

@@ -290,13 +290,13 @@ def _checked(
 def _print(session: InitSession, checks: Sequence[Check]) -> None:
     for check in checks:
         status = "ok    " if check.ok else "BROKEN"
-        session.say(f"{status}  {check.name}: {check.detail}", 2, hang=8)
+        session.say(f"{status}  {check.name}: {check.detail!s}", 2, hang=8)
         if check.advice and not check.ok:
-            session.say(f"What to do: {check.advice}", 10)
+            session.say(f"What to do: {check.advice!s}", 10)
 
 
 def _advice(manifest: AdapterManifest, failed: Sequence[Check]) -> list[str]:
-    return [f"{manifest.title}: {check.advice}" for check in failed if check.advice]
+    return [f"{manifest.title}: {check.advice!s}" for check in failed if check.advice]
 
 
 def _wrong_keys(guidance: Guidance, failed: Sequence[Check]) -> set[str]:

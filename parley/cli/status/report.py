@@ -156,12 +156,12 @@ def account_elsewhere(part: InstallationPart, now: datetime) -> AccountStatus:
         None if seconds is None else now - timedelta(seconds=seconds)
         for seconds in (part.connected, part.last_event)
     )
-    return AccountStatus(part.account, part.state, connected, last, part.problem)
+    return AccountStatus(part.account, part.state, connected, last, str(part.problem))
 
 
 def attention(report: StatusReport) -> list[str]:
     """Return the problems that need an operator, each with the next step."""
-    disks = [f"{one.problem[0].upper()}{one.problem[1:]}." for one in report.disks]
+    disks = [str(one.problem) for one in report.disks]
     return [*disks, *_of_program(report), *_of_stores(report)]
 
 
@@ -175,11 +175,11 @@ def _of_program(report: StatusReport) -> Iterator[str]:
         yield from unserved(everywhere, here, waiting)
     if live is None:
         if everywhere is not None:
-            yield from problems_of(everywhere.models, everywhere.findings).values()
+            yield from map(str, problems_of(everywhere.models, everywhere.findings).values())
         return
     for account in live.accounts:
         if account.state != READY:
-            reason = f": {account.problem}" if account.problem else ""
+            reason = f": {account.problem.removesuffix('.')}" if account.problem else ""
             yield f"{account.name} is {account.state}{reason}. `parley doctor` checks it."
     yield from _of_parts(live, everywhere)
 
@@ -196,7 +196,7 @@ def _of_parts(live: LiveState, everywhere: Installation | None) -> Iterator[str]
             yield " ".join(f"{sentence}." for sentence in said if sentence)
     for part, problem in explained.items():
         if part.startswith("model"):
-            yield f"{problem}."  # it begins with the model's name
+            yield f"{problem.rstrip('.')}."  # it begins with the model's name
         elif part not in accounts and part != "quarantine" and not part.startswith("disk: "):
             yield f"{part}: {problem}"
 
@@ -256,7 +256,7 @@ async def stored_state(settings: Settings, storage: Storage, now: datetime) -> S
         tuple(problems[:SHOWN]),
         tuple(latest.items()),
         await _installation(settings, storage, now),
-        tuple(await identity_conflicts(settings, storage.hot.states)),
+        tuple(map(str, await identity_conflicts(settings, storage.hot.states))),
         tuple(one.sentence for one in await storage.hot_losses.since(now - SHOWN_FOR)),
     )
 

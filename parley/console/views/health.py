@@ -26,6 +26,7 @@ from gateway.text import (
 )
 from parley.config import Settings
 from parley.config.sections import sqlite_file
+from parley.console import words
 from parley.console.jobs import Report
 from parley.console.route import AnyRoute, ConsoleRoute, Done
 from parley.console.said import Said, SaidOrStr
@@ -72,7 +73,7 @@ class FindingOut(Output):
     """The result of a check; `advice` is the next step, for a result that is not ok."""
 
     status: Literal["ok", "note", "broken"]
-    name: str
+    name: SaidOrStr
     detail: SaidOrStr
     advice: SaidOrStr
 
@@ -208,7 +209,7 @@ def readiness_of(services: ConsoleServices) -> Callable[[], Sequence[Finding]]:
         state = services.health.readiness()
         advice = text("See the log of the program.")
         unready = [
-            Finding("broken", f"running: {part}", at, advice)
+            Finding("broken", f"running: {part}", words.said(at), advice)
             for part, at in state.parts.items()
             if at != "ready" and part not in state.problems
         ]
@@ -261,7 +262,7 @@ def _checks(services: ConsoleServices) -> ChecksOut:
     findings = tuple(
         FindingOut(
             status=one.status,
-            name=one.name,
+            name=words.part(one.name),
             detail=one.said,
             advice="" if one.status == "ok" else one.step,
         )

@@ -16,7 +16,7 @@ from gateway.ports.queues import Backlog
 from gateway.ports.rights import to_read
 from gateway.ports.usage import UsageFilter, UsageSum
 from gateway.stores.usage import first_day
-from gateway.text import Text, counted, text, verbatim
+from gateway.text import Text, Unconverted, as_text, counted, text
 from parley.console import words
 from parley.console.limits_in_use import BudgetUseOut, budgets_in_use
 from parley.console.names import names_of, room_key
@@ -37,7 +37,7 @@ READY: Final = "ready"
 PROBLEM: Final = "problem"
 NOTE: Final = "note"
 IS: Final = text("{name} is {state}.")
-BECAUSE: Final = text("{name} is {state}: {problem}.")
+BECAUSE: Final = text("{name} is {state}: {problem}")
 CHECK: Final = text("Check the model, the platforms and the stores")
 Read = TypeVar("Read")
 ACTIVE: Final = 5
@@ -80,8 +80,8 @@ class PlatformState(Output):
     since: datetime | None
     last_event: datetime | None
     reconnects: int
-    problem: str
-    step: str = ""
+    problem: SaidOrStr
+    step: SaidOrStr = ""
 
 
 class PartCondition(Output):
@@ -91,7 +91,7 @@ class PartCondition(Output):
     name: str
     state: str
     well: bool
-    problem: str
+    problem: SaidOrStr
     step: SaidOrStr = ""
 
 
@@ -426,14 +426,14 @@ def _of_part(one: PartCondition) -> Need:
     return _need("part", one.name, one.state, one.problem, one.step)
 
 
-def _need(kind: str, name: str, state: str, problem: str, step: Text | str) -> Need:
+def _need(kind: str, name: str, state: str, problem: Unconverted, step: Unconverted) -> Need:
     """Return what a part needs: its next step, or else the checks."""
-    named = {"name": verbatim(name), "state": words.said(state)}
+    named = {"name": words.part(name), "state": words.said(state)}
     said: Text = IS.of(**named)
     if problem:
-        said = BECAUSE.of(problem=verbatim(problem.removesuffix(".")), **named)
+        said = BECAUSE.of(problem=as_text(problem), **named)
     if state in (PROBLEM, MISSING):
-        said = verbatim(f"{problem[0].upper()}{problem[1:].removesuffix('.')}.")
+        said = as_text(problem)
     if step:
         return Need(kind=kind, text=said, step=step, urgent=True)
     return Need(kind=kind, text=said, step=CHECK, path="/health", urgent=True)
@@ -477,7 +477,7 @@ def _of_overrides(services: ConsoleServices) -> Iterator[Need]:
         yield Need(kind="configuration", text=problem, step=step, path="/configuration")
 
 
-def _of_identities(conflict: str) -> Need:
+def _of_identities(conflict: Text) -> Need:
     step = text("Ask the person before you join anything")
     return Need(kind="accounts", text=conflict, step=step)
 

@@ -53,7 +53,7 @@ async def test_an_unresponsive_socket_is_detected_and_resumed_with_the_missed_ev
     await rig.sim.say(ada, rig.sim.direct(ada), "can you hear me?")
     await eventually(lambda: not rig.adapter.alive().ok)
     result = rig.adapter.alive()
-    assert "no heartbeat was answered" in result.detail
+    assert "no heartbeat was answered" in str(result.detail)
     assert result.seconds_since > HEARTBEAT_MS / 1000
     assert rig.inbox.events == []
     await rig.adapter.reconnect()
@@ -72,5 +72,5 @@ async def test_there_is_no_proof_during_a_reconnection(rig: Rig) -> None:
 
 async def test_without_a_connection_there_is_nothing_to_revive(rig: Rig) -> None:
     await rig.adapter.disconnect()
-    assert rig.adapter.alive().detail == "not connected"
+    assert str(rig.adapter.alive().detail) == "not connected"
     await rig.adapter.reconnect()

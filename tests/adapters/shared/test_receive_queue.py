@@ -13,6 +13,7 @@ from gateway.message import InboundEvent, MessageDeleted, Place
 from gateway.people import Audience
 from gateway.ports import AdapterContext
 from gateway.ports.work_guard import WorkItem
+from gateway.text import text
 from tests.support.clock import FakeClock
 from tests.support.work import KnownCrashes
 
@@ -160,13 +161,13 @@ def test_pauses_double_and_respect_the_time_that_the_platform_states() -> None:
 
 async def test_a_connection_is_alive_until_a_response_is_overdue() -> None:
     clock = FakeClock()
-    monitor = LivenessMonitor("ping", clock.monotonic)
+    monitor = LivenessMonitor(text("no ping was answered for {time}"), clock.monotonic)
     await clock.advance(30)
     assert monitor.check(30.0).ok
     assert not monitor.check(30.0, connected=False).ok
     await clock.advance(1)
     overdue = monitor.check(30.0)
     assert (overdue.ok, overdue.seconds_since) == (False, 31.0)
-    assert overdue.detail == "no ping was answered for 31 s"
+    assert str(overdue.detail) == "no ping was answered for 31 seconds"
     monitor.answered()
     assert monitor.check(30.0).ok

@@ -236,10 +236,10 @@ class TestDoctor:
         slack.scopes.clear()
         slack.scopes.update({"chat:write", "commands"})
         checks = await an_adapter(slack).diagnose()
-        missing = [c for c in checks if c.name.startswith("Slack scope ")]
-        assert "Slack scope files:read" in [c.name for c in missing]
+        missing = [c for c in checks if c.name.startswith("Slack scope: ")]
+        assert "Slack scope: files:read" in [c.name for c in missing]
         assert not any(c.ok for c in missing)
-        assert all("Bot Token Scopes" in c.advice for c in missing)
+        assert all("Bot Token Scopes" in str(c.advice) for c in missing)
 
     @pytest.mark.parametrize(
         ("changes", "name", "detail"),
@@ -260,5 +260,5 @@ class TestDoctor:
         checks = await an_adapter(slack, **changes).diagnose()
         result = next(check for check in checks if check.name == name)
         assert not result.ok
-        assert detail in result.detail
+        assert detail in str(result.detail)
         assert result.advice

@@ -104,7 +104,7 @@ def test_an_answer_that_cannot_be_read_may_follow_a_delivery() -> None:
 
 
 def test_a_server_error_leaves_open_if_a_message_was_sent() -> None:
-    failed = ServerFailed("502")
+    failed = ServerFailed(502)
     assert isinstance(delivery_error(failed), PlatformFailed)
     assert isinstance(delivery_error(failed, repeatable=True), Transient)
 

@@ -108,5 +108,5 @@ def test_a_loop_of_causes_ends() -> None:
 
 
 def test_a_kind_is_shown_in_words() -> None:
-    assert words_of("dns") == "host not found"
-    assert words_of("no_first_token") == "no first token"
+    assert str(words_of("dns")) == "host not found"
+    assert str(words_of("no_first_token")) == "no first token"

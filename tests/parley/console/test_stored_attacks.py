@@ -22,6 +22,7 @@ from gateway.ports.admissions import Applicant
 from gateway.ports.clock import SystemClock
 from gateway.ports.conversation_views import ConversationReader
 from gateway.stores.takeovers import Takeover
+from gateway.text import verbatim
 from memory.agents.model import AgentType, SharedScope
 from parley.console import playgrounds
 from parley.console.route import AnyRoute, File
@@ -151,7 +152,7 @@ async def poisoned(console: Console, value: str) -> Mapping[str, str]:
     await owner.post("/memory/tokens/create", {"name": "x"})
     await people_and_agents(console, value)
     assert app.supervisor is not None
-    app.supervisor.errors["web"] = value
+    app.supervisor.errors["web"] = verbatim(value)
     app.supervisor.states[value] = "failed"
     await overwrite(console, value)
     return {"/conversations": turn, "/memory/entries": memory}

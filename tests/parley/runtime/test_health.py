@@ -15,6 +15,7 @@ from gateway.observe.gauges import EventLoopMonitor
 from gateway.ports.work_guard import WorkItem
 from gateway.stores.sqlite.hot_state import SqliteBuckets
 from gateway.stores.usage import UsageLedger
+from gateway.text import verbatim
 from parley.app import App
 from parley.http.health_endpoints import Health
 from parley.http.local_listener import LocalListener
@@ -222,7 +223,7 @@ async def test_quarantined_work_is_reported_and_the_program_stays_ready(tmp_path
         await app.guard.quarantine(WorkItem("chore", "memories"))
         state = app.readiness()
         assert state.ready
-        assert state.problems["quarantine"].startswith("1 in quarantine and no longer tried")
+        assert str(state.problems["quarantine"]).startswith("1 in quarantine and no longer tried")
         assert b"parley_quarantined 1.0" in app.health.metrics.page()
 
 
@@ -280,7 +281,7 @@ async def test_a_failing_store_is_reported_until_it_recovers() -> None:
     store.failure = StoreUnavailable("the disk is full\nDETAIL: what somebody wrote")
     with capture_logs() as logs:
         await clock.advance(EVERY * 100)
-        assert watch.problems == {"storage": "the disk is full"}
+        assert watch.problems == {"storage": verbatim("the disk is full")}
         store.failure = None
         await clock.advance(EVERY)
     assert watch.problems == {}
@@ -298,7 +299,7 @@ async def test_a_store_without_an_answer_is_reported_after_the_time_limit(
     watch = StoreMonitor({"storage": lambda: asyncio.Event().wait()}, FakeClock())
     with capture_logs():
         await asyncio.wait_for(watch.round(), PATIENCE)
-    assert "no answer" in watch.problems["storage"]
+    assert "no answer" in str(watch.problems["storage"])
 
 
 async def test_an_outage_is_reported_before_the_driver_times_out(
@@ -318,7 +319,7 @@ async def test_an_outage_is_reported_before_the_driver_times_out(
     with capture_logs():
         asking = asyncio.create_task(watch.round())
         await asyncio.wait_for(held.wait(), PATIENCE)
-        assert "no answer" in watch.problems["database"]
+        assert "no answer" in str(watch.problems["database"])
     let_go.set()
     await asking
 

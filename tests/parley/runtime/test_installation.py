@@ -12,7 +12,9 @@ from gateway.ports.processes import (
     ProcessRole,
     SeenProcess,
 )
+from gateway.text import text, verbatim
 from parley.runtime.installation import MISSING, READY, STARTING, installation_of, last_seen
+from parley.runtime.process_reports import MAX_WORDS, stored
 
 ACCOUNTS = ("slack", "telegram")
 LONG = 1000.0
@@ -58,7 +60,7 @@ def test_a_worker_that_does_not_report_is_missing_after_15_seconds(age: float, s
 
 def test_a_dead_part_is_named_with_its_last_process_and_the_next_step() -> None:
     now = installation_of((ADAPTER, process("host-7", "worker", age=40.0)), ACCOUNTS, NOW)
-    problem = now.problems["workers"]
+    problem = str(now.problems["workers"])
     for said in ("host-7", "40 seconds", "died or hangs", "wait", "parley run --role worker"):
         assert said in problem
     assert not now.complete
@@ -68,8 +70,8 @@ def test_a_regular_end_is_said_differently_and_not_at_once() -> None:
     just = process("w", "worker", age=5.0, ended=True)
     assert states(ADAPTER, just)["workers"] == STARTING
     now = installation_of((ADAPTER, process("w", "worker", age=300.0, ended=True)), ACCOUNTS, NOW)
-    assert "stopped 5 minutes ago" in now.problems["workers"]
-    assert "died" not in now.problems["workers"]
+    assert "stopped 5 minutes ago" in str(now.problems["workers"])
+    assert "died" not in str(now.problems["workers"])
 
 
 def test_one_of_two_workers_is_enough() -> None:
@@ -91,7 +93,7 @@ def test_nothing_is_missing_before_processes_had_time_to_report() -> None:
     assert states(fresh) == expected
     later = process("a", "adapter", "slack", watching=16.0)
     assert states(later) == {"workers": MISSING, "slack": READY, "telegram": MISSING}
-    assert "no worker runs" in installation_of((later,), ACCOUNTS, NOW).problems["workers"]
+    assert "No worker runs" in str(installation_of((later,), ACCOUNTS, NOW).problems["workers"])
 
 
 def test_after_an_outage_of_the_store_all_processes_get_time_to_report() -> None:
@@ -109,7 +111,7 @@ def test_the_state_of_a_connection_is_that_of_its_process() -> None:
     unwell = process("a", "adapter", *ACCOUNTS, state="reconnecting")
     now = installation_of((WORKER, unwell), ACCOUNTS, NOW)
     assert states(WORKER, unwell)["slack"] == "reconnecting"
-    assert now.problems["slack"] == "why"
+    assert str(now.problems["slack"]) == "why"
     assert states(WORKER, unwell, process("b", "adapter", "slack"))["slack"] == READY
 
 
@@ -155,3 +157,20 @@ def test_a_model_that_fails_in_two_processes_is_named_once_with_the_sum_of_both(
     assert failure.since == NOW - timedelta(seconds=92)
     assert failure.last == NOW - timedelta(seconds=7)
     assert len(now.findings) == 1
+
+
+def test_a_problem_keeps_its_sentence_on_its_way_through_the_store() -> None:
+    lost = text("{platform} cannot be reached: {reason}.").of(
+        platform=verbatim("Slack"), reason=text("no answer in time")
+    )
+    served = AccountReport("slack", "reconnecting", stored(lost))
+    report = ProcessReport("host", "adapter", accounts=(served,), configured=("slack",))
+    adapter = SeenProcess("a", report, age=1.0, watching=60.0)
+    parts = {one.name: one for one in installation_of((WORKER, adapter), ("slack",), NOW).parts}
+    assert parts["slack"].problem == lost
+
+
+def test_a_very_long_problem_is_stored_in_english_and_cut() -> None:
+    long = text("Telegram refused the settings: {reason}.", reason=verbatim("x" * 10_000))
+    assert stored(long) == str(long)[:MAX_WORDS]
+    assert stored(verbatim("")) == ""

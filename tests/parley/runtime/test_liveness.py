@@ -10,6 +10,7 @@ from structlog.testing import capture_logs
 
 from gateway.message import InboundEvent
 from gateway.ports import EventSink, Liveness
+from gateway.text import verbatim
 from parley.runtime.supervisor import CHECK_EVERY, LONGEST_PAUSE, RESTART_AFTER, Supervisor
 from tests.support.adapter import RecordingAdapter
 from tests.support.clock import FakeClock
@@ -115,7 +116,7 @@ async def test_an_unresponsive_connection_is_reported_within_seconds_and_restore
         with capture_logs() as logs:
             await watch.clock.advance(CHECK_EVERY)
         assert watch.state == "unresponsive"
-        assert watch.supervisor.errors == {"slack": "no ping answered"}
+        assert watch.supervisor.errors == {"slack": verbatim("no ping answered")}
         assert [line["event"] for line in logs] == ["adapter_unresponsive"]
         assert watch.told == []
         await watch.clock.advance(RESTART_AFTER + CHECK_EVERY)

@@ -14,13 +14,14 @@ from gateway.ports.rights import to_read
 from gateway.text import (
     NO_TEXT,
     Text,
+    as_text,
     text,
 )
 from gateway.turn.admission import known_ids
 from parley.config.listing import ListedValue, Source, as_yaml, listed
 from parley.config.overrides import CHANGEABLE, ENTRIES, Override, is_changeable
 from parley.config.problems import Path as KeyPath
-from parley.config.problems import Problem, as_text, dotted
+from parley.config.problems import Problem, dotted
 from parley.config.schema import allowed_words, at, item_of, shapes
 from parley.config.settings import Settings
 from parley.config.yaml_file import Value

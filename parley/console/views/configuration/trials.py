@@ -16,6 +16,7 @@ from gateway.text import joined, text, verbatim
 from gateway.turn.external_mcp_server import probe
 from parley.config import SettingsError
 from parley.config.sections import ModelChoiceSection
+from parley.console import words
 from parley.console.route import AnyRoute, ConsoleRoute, Done
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
@@ -165,7 +166,9 @@ async def _check_test(viewer: Viewer, services: ConsoleServices) -> None:
 
 
 def _out(one: Finding) -> FindingOut:
-    return FindingOut(status=one.status, name=one.name, detail=one.said, advice=one.step)
+    return FindingOut(
+        status=one.status, name=words.part(one.name), detail=one.said, advice=one.step
+    )
 
 
 ROUTES: Final[tuple[AnyRoute, ...]] = (

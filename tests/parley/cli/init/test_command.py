@@ -99,7 +99,7 @@ async def test_a_credential_that_the_platform_refuses_is_stored_and_reported(
     ended = await parley("init", "--yes", *assign, cwd=tmp_path, env=env)
     await simulator.stop()
     assert ended.status == 1
-    assert "BROKEN  bot token: Telegram does not know it" in ended.out
+    assert "BROKEN  bot token: Telegram does not know the bot token." in ended.out
     assert config_in(tmp_path).exists()
 
 
@@ -142,7 +142,7 @@ async def test_the_questions_lead_to_a_configuration_that_works(tmp_path: Path) 
     text = " ".join(ended.out.split())
     assert "open a chat with @BotFather and send /newbot." in text
     assert "It looks like a Slack bot token" in text
-    assert "BROKEN bot token: Telegram does not know it" in text
+    assert "BROKEN bot token: Telegram does not know the bot token." in text
     assert "BROKEN the key is refused (HTTP 401)" in text
     settings = load(config_in(tmp_path), {})
     assert (settings.assistant.name, settings.assistant.persona) == ("Ada", "helps our workshop")

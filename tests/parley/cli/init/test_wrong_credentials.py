@@ -87,9 +87,9 @@ CASES: list[tuple[str, str, Change, str]] = [
     ("telegram", "half a token", {"bot_token": "7000000009:abc"},
      "It has 14 characters in another format; copy it again as a whole. @BotFather"),
     ("telegram", "an unknown token", {"bot_token": TELEGRAM},
-     "bot token: Telegram does not know it What to do: Ask @BotFather for the token"),
+     "bot token: Telegram does not know the bot token. What to do: Ask @BotFather for the token"),
     ("telegram", "no network", {"base_url": NOWHERE},
-     "What to do: Check the network, and platforms.telegram.base_url."),
+     "What to do: Check the network, and `platforms.telegram.base_url`."),
     ("discord", "the application id", {"token": "1198622483471925248"},
      "It looks like an id of Discord (17 to 20 digits). Page Bot of your application"),
     ("discord", "a refused token", {"token": DISCORD},
@@ -168,7 +168,7 @@ async def test_a_missing_permission_is_no_wrong_credential(
     try:
         for name, sentence in (
             ("discord", "message content intent: the bot may not read messages What to do: Switch"),
-            ("slack", "Slack scope chat:write: missing: to answer What to do: Add it under OAuth"),
+            ("slack", "Slack scope: chat:write: missing: to answer What to do: Add it under OAuth"),
         ):
             question = _asked(name, platforms.all[name].settings())
             reply = await said_by(*question, tmp_path, capsys, ask_for_platforms)
