@@ -30,6 +30,7 @@ from parley.console.text import (
     short,
     when,
 )
+from parley.console.timeline import stage
 from parley.console.viewer import Viewer
 from parley.console.words import named, word
 
@@ -63,6 +64,7 @@ OF_LANGUAGE: Final[Mapping[str, Callable[..., object]]] = {
     "clock": clock,
     "money": money,
     "number": number,
+    "stage": stage,
     "age": age,
 }
 """Filters that take the language of the page."""

@@ -130,9 +130,9 @@ def money(micros: int, *, language: Language = ENGLISH) -> str:
     return language.formats.amount(micros)
 
 
-def number(value: float, *, language: Language = ENGLISH) -> str:
-    """Return a number with separators."""
-    return language.formats.number(value, 0 if isinstance(value, int) else 1)
+def number(value: float, decimals: int = 1, *, language: Language = ENGLISH) -> str:
+    """Return a number with separators. A whole number has no decimals."""
+    return language.formats.number(value, 0 if isinstance(value, int) else decimals)
 
 
 def age(seconds: int, *, language: Language = ENGLISH) -> str:

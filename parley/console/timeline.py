@@ -10,9 +10,10 @@ from gateway.policy.decision import Decision
 from gateway.ports.action import Output
 from gateway.ports.prompt_blocks import Why
 from gateway.ports.traces import CallFigures, Duration, Trace
-from gateway.text import Text, text
+from gateway.text import ENGLISH, Language, Text, text
 from gateway.turn.context.token_budgets import BlockFigures, BudgetFigures, figures_in
 from parley.console.said import Said, SaidOrStr
+from parley.console.words import said
 from parley.maintenance.message_log import step_after
 
 MAX_STEPS: Final = 120
@@ -67,6 +68,8 @@ TITLES: Final[Mapping[str, Text]] = {
     "confirmation": text("Confirmation"),
     "age": text("Age of the message"),
     "repetition": text("Repeated answer"),
+    "project": text("Project"),
+    "project_notes": text("Project notes"),
 }
 """The name of a stage for people."""
 BLOCKS: Final[Mapping[str, Text]] = {
@@ -227,6 +230,11 @@ class TimelineOut(Output):
     """The blocks of the prompt."""
     window: int = 0
     reserved: int = 0
+
+
+def stage(name: str, *, language: Language = ENGLISH) -> str:
+    """Return the name of a stage for people."""
+    return language.shown(TITLES.get(name) or said(name))
 
 
 def timeline_of(trace: Trace) -> TimelineOut:

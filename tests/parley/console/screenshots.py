@@ -89,9 +89,15 @@ def views(team: Team) -> Iterator[View]:
     yield View("usage", OPERATOR, "/usage", looks=dark)
     yield View("usage-channel", OPERATOR, "/usage?by=channel", looks=())
     yield View("access", OPERATOR, "/access", looks=phone_dark)
+    anna = f"person=web:main:{ANNA}"
+    yield View("access-question", OPERATOR, f"/access/question?{anna}", looks=())
+    yield View("person", OPERATOR, f"/person?{anna}", looks=())
+    private = f"/private-memory?{anna}&memory={team.memory}"
+    yield View("private-memory", OPERATOR, private, looks=())
     yield View("configuration", OWNER, "/configuration?page=limits")
     for page in PAGES:
         yield View(f"configuration-{page}", OWNER, f"/configuration?page={page}", looks=())
+    yield View("configuration-versions", OWNER, "/configuration/versions", looks=())
     yield View("audit", OWNER, "/audit", looks=dark)
     yield View(
         "verification", OWNER, "/audit", press="form[action$='/audit/verify'] button", looks=()

@@ -1,12 +1,15 @@
 """Texts from outside in pages and CSV files."""
 
 import csv
+import gettext
 import io
 import re
 
 import pytest
 from markupsafe import Markup
 
+from gateway.languages.formats import formats_of
+from gateway.text import Language
 from parley.console.text import (
     MOST,
     SHOWN,
@@ -14,6 +17,7 @@ from parley.console.text import (
     browser,
     csv_text,
     meaning,
+    number,
     outside,
     sentence,
     short,
@@ -112,3 +116,9 @@ def test_an_explanation_leads_to_the_pages_that_it_names() -> None:
     shown = meaning(f"<b> `a` (docs/how-to/choose-a-model.md), {missing}.")
     link = '<a href="/docs/how-to/choose-a-model.md">how-to/choose-a-model.md</a>'
     assert str(shown) == f"&lt;b&gt; <code>a</code> ({link}), {missing}."
+
+
+def test_a_number_has_the_signs_of_the_language() -> None:
+    german = Language("de", gettext.NullTranslations(), formats_of("de"))
+    assert [number(value, 3, language=german) for value in (0.912, 1234)] == ["0,912", "1.234"]
+    assert number(1234.56) == "1,234.6"

@@ -7,6 +7,7 @@ import pytest
 
 from gateway.outbound.membership import PlatformMembership
 from gateway.ports import MembershipStatus
+from parley.console.timeline import TITLES
 from tests.parley.console.kit import Console, console_in, console_settings
 from tests.parley.console.views.configuration.kit import change
 from tests.parley.http.api.kit import PROJECT
@@ -61,10 +62,13 @@ async def test_every_answer_names_the_rule_that_decides(tmp_path: Path) -> None:
             assert (answer["allowed"], decided["reason"]) == (allowed, reason), (query, answer)
             assert decided["rule"].startswith(rule), query
             assert answer["steps"][-1] == decided
+            for step in answer["steps"]:
+                assert step["stage"] in TITLES, step
         olga = await console.visitor("olga")
         page = await olga.get("/access/question?person=web:main:eve")
         assert "The person is blocked." in page.text
         assert "access.blocked_users" in page.text
+        assert '<th scope="row">Role of the person</th>' in page.text
 
 
 async def test_a_member_who_was_seen_reads_the_project_in_private(
