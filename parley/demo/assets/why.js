@@ -81,7 +81,7 @@ function drawDecision(decision) {
   );
   if (decision.skipped) {
     step.append(make("p", "detail", say("Skipped: {reason}", { reason: decision.skipped })));
-  } else if (decision.detail) {
+  } else if (decision.detail && decision.detail !== decision.reason) {
     step.append(make("p", "detail", decision.detail));
   }
   return step;
