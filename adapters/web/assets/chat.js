@@ -117,7 +117,7 @@ function connected() {
 
 function offline(reason) {
   tell(say("Not connected"));
-  $("offline-reason").textContent = [reason, say("Your text stays in the message box.")].join(" ");
+  $("offline-reason").replaceChildren(make("bdi", "", reason), ` ${say("Your text stays in the message box.")}`);
   $("offline").hidden = false;
 }
 

@@ -151,7 +151,7 @@ async def test_the_handling_of_a_message_is_shown(console: Console, world: World
         for shown in (
             "Access",
             "Preference",
-            "words 2, meaning 1",
+            "words 2 · meaning 1",
             "<meter",
             "left out, because it did not fit",
             "web_get",

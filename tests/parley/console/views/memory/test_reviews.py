@@ -116,7 +116,7 @@ async def test_a_memory_says_who_approved_it_or_that_nobody_is_recorded(
     found = re.search(r"entries/(mem-[0-9a-f-]+)", (await _listed(olga, "tea")).text)
     assert found is not None, done.text
     one = f"/memory/entries/{found[1]}?project={PROJECT}"
-    assert re.search(r"<dt>Approved by</dt><dd>you, <time", (await olga.get(one)).text)
+    assert re.search(r"<dt>Approved by</dt><dd>you · <time", (await olga.get(one)).text)
     by_name = r"Approved by</dt><dd>\s*<a [^>]+><bdi[^>]*>Olga</bdi></a>.*olga</bdi>"
     assert re.search(by_name, (await oona.get(one)).text)
     member = await either_console.visitor("ada")
