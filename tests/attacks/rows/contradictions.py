@@ -25,7 +25,7 @@ ONE: Final = ("telegram",)
 ANSWERS: Final[tuple[Answer, ...]] = ("one", "other", "both")
 
 
-async def _plants_pairs(scene: Scene) -> None:
+async def plants_pairs(scene: Scene) -> None:
     """Ada has two memories of which only one may be true, and one that another one replaced."""
     for name in ("ada_older", "ada_newer", "ada_replaced", "ada_current"):
         thing = "parrot" if name in ("ada_older", "ada_newer") else "boat"
@@ -38,10 +38,10 @@ async def _plants_pairs(scene: Scene) -> None:
     await handle.contradictions.settle(
         scene.words["ada_replaced"], scene.words["ada_current"], "other"
     )
-    await _unchanged(scene)
+    await unchanged(scene)
 
 
-async def _unchanged(scene: Scene) -> None:
+async def unchanged(scene: Scene) -> None:
     """The pair is open, the replaced memory is replaced, and no pair names a memory of another."""
     words, marks = scene.words, await (await scene.handle("ada")).contradictions.marks()
     expected = {
@@ -61,7 +61,7 @@ async def _no_pair(scene: Scene) -> None:
     hold(named <= own, f"a pair names {named - own}")
 
 
-async def _try_all(scene: Scene, handle: MemoryHandle) -> None:
+async def tries_all(scene: Scene, handle: MemoryHandle) -> None:
     """Every answer about the pair and a restoration, by ids and their beginnings."""
     words = scene.words
     for suffix in ("", "_short"):
@@ -82,8 +82,8 @@ async def _try_all(scene: Scene, handle: MemoryHandle) -> None:
 async def _by_id(scene: Scene) -> None:
     """A member, an operator, and Ada's own id in another tenant, by the ids of the memories."""
     scene.member("mallory")
-    await _try_all(scene, await scene.handle("mallory"))
-    await _try_all(scene, await scene.handle("ada", "other"))
+    await tries_all(scene, await scene.handle("mallory"))
+    await tries_all(scene, await scene.handle("ada", "other"))
     memory, person = scene.stage.app.memory.memory, scene.person_id("mallory")
     assert memory is not None
     for tenant in (DEFAULT_TENANT, "other"):
@@ -93,16 +93,16 @@ async def _by_id(scene: Scene) -> None:
         caller = Caller(scene.tag, who, "Mallory", place, scene.tag, now)
         for at in (place, replace(place, channel_id="team", audience=Audience.PUBLIC_ROOM)):
             handle = await memory.for_principal(replace(caller, place=at))
-            await _try_all(scene, handle)
+            await tries_all(scene, handle)
 
 
-async def _by_button(scene: Scene) -> None:
-    """The values of Ada's buttons, made up by Mallory, in private."""
-    await scene.command("mallory", "help")
+async def presses_made_up(scene: Scene, by: str = "mallory") -> None:
+    """The values of Ada's buttons, made up, in private."""
+    await scene.command(by, "help")
     for begins in TRUE.values():
-        await forge_press(scene, "mallory", f"{begins}$ada_older_short:$ada_newer_short")
-        await _unchanged(scene)
-    await forge_press(scene, "mallory", f"{RESTORE}$ada_replaced")
+        await forge_press(scene, by, f"{begins}$ada_older_short:$ada_newer_short")
+        await unchanged(scene)
+    await forge_press(scene, by, f"{RESTORE}$ada_replaced")
 
 
 async def _in_room(scene: Scene) -> None:
@@ -113,13 +113,14 @@ async def _in_room(scene: Scene) -> None:
         await forge_press(scene, "mallory", value, "team")
 
 
-async def _by_http(scene: Scene) -> None:
-    """The addresses of the API, with Mallory's token and one of Ada in another tenant."""
-    scene.member("mallory")
-    status, text = await scene.api("POST", "/memories", {"content": "My kite is red"})
-    hold(status == 200 or status == 201, f"the token stores nothing ({status})")
+async def asks_the_api(scene: Scene, by: str = "mallory") -> None:
+    """The addresses of the API and of the console, with a person's own token and one of Ada in
+    another tenant."""
+    scene.member(by)
+    status, text = await scene.api("POST", "/memories", {"content": "My kite is red"}, by=by)
+    hold(status in (200, 201), f"the token stores nothing ({status})")
     own = json.loads(text)["memory_id"]
-    for token in (scene.token("mallory"), scene.token("ada", tenant="other")):
+    for token in (scene.token(by), scene.token("ada", tenant="other")):
         for answer in ANSWERS:
             body = {"other": "$ada_newer", "true": answer}
             status, _ = await scene.api(
@@ -135,11 +136,11 @@ async def _by_http(scene: Scene) -> None:
             hold(status in (401, 403, 404), f"a pair across people answers {status}")
         for path, fields in (("settle", {"other": "$ada_newer", "true": "one"}), ("restore", {})):
             status, _ = await scene.http(
-                "POST", f"/api/v1/console/memory/entry/$ada_older/{path}", token=token,
+                "POST", f"/api/v1/console/memory/entries/$ada_older/{path}", token=token,
                 data=scene.filled(json.dumps(fields)),
                 headers={"Content-Type": "application/json"},
             )  # fmt: skip
-            hold(status >= 400, f"the console answers {status}")
+            hold(status in (401, 403), f"the console answers {status}")
 
 
 async def _by_mcp(scene: Scene) -> None:
@@ -158,36 +159,36 @@ async def _by_mcp(scene: Scene) -> None:
 
 CONTRADICTIONS: Final = (
     Attack("contradictions-by-id", "member", SETTLES, ONE,
-           (does(_plants_pairs), does(_by_id), does(_unchanged))),
+           (does(plants_pairs), does(_by_id), does(unchanged))),
     Attack("contradictions-by-button", "member", SETTLES, EVERYWHERE,
-           (does(_plants_pairs), does(_by_button), does(_unchanged))),
+           (does(plants_pairs), does(presses_made_up), does(unchanged))),
     Attack("contradictions-in-room", "member", SETTLES, ROOMS,
-           (does(_plants_pairs), does(_in_room), does(_unchanged))),
+           (does(plants_pairs), does(_in_room), does(unchanged))),
     Attack("contradictions-by-http", "member", SETTLES, ONE,
-           (does(_plants_pairs), does(_by_http), does(_unchanged))),
+           (does(plants_pairs), does(asks_the_api), does(unchanged))),
     Attack("contradictions-by-mcp", "agent of another person", SETTLES, ONE,
-           (does(_plants_pairs), does(_by_mcp), does(_unchanged), does(_no_pair))),
+           (does(plants_pairs), does(_by_mcp), does(unchanged), does(_no_pair))),
     Attack(
         "contradictions-across-people", "member", READS, EVERYWHERE,
         (
-            does(_plants_pairs),
+            does(plants_pairs),
             commands("mallory", "remember", "My parrot is called $mark"),
             commands("mallory", "remember", "My parrot is called Polly now, not $ada_older_short"),
             commands("mallory", "memories", "review"),
             says("mallory", "what is my parrot called?"),
             does(_no_pair),
-            does(_unchanged),
+            does(unchanged),
         ),
     ),
     Attack(
         "contradictions-in-room-prompt", "member", READS, ROOMS,
         (
-            does(_plants_pairs),
+            does(plants_pairs),
             attackers("mallory"),
             says("mallory", "hi", "team"),
             says("ada", "what is my parrot called, and my boat?", "team"),
             commands("ada", "memories", "review", "team"),
-            does(_unchanged),
+            does(unchanged),
         ),
     ),
 )  # fmt: skip
