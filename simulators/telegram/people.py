@@ -1,6 +1,5 @@
 """Turns actions of people in the app into updates for a bot."""
 
-import time
 from itertools import count
 from typing import Final
 
@@ -76,7 +75,7 @@ class People:
                 id=self._world.next_message_id(),
                 chat=self._chat(room),
                 author=self._world.user(person),
-                date=int(time.time()),
+                date=int(self._world.clock()),
                 thread_id=int(room.thread_id or 0),
                 text=text,
                 entities=find_entities(text),
@@ -173,7 +172,7 @@ class People:
             "chat": message.chat.as_json(),
             "message_id": message.id,
             "user": self._world.user(person),
-            "date": int(time.time()),
+            "date": int(self._world.clock()),
             "old_reaction": [],
             "new_reaction": [{"type": "emoji", "emoji": emoji}] if emoji else [],
         }
@@ -209,7 +208,7 @@ class People:
         body: dict[str, object] = {
             "chat": chat.as_json(),
             "from": user,
-            "date": int(time.time()),
+            "date": int(self._world.clock()),
             "old_chat_member": {"user": user, "status": before},
             "new_chat_member": {"user": user, "status": after},
         }
@@ -228,7 +227,7 @@ class People:
         body: dict[str, object] = {
             "chat": chat.as_json(),
             "from": self._world.user(by),
-            "date": int(time.time()),
+            "date": int(self._world.clock()),
             "old_chat_member": old,
             "new_chat_member": new,
         }

@@ -123,7 +123,7 @@ class Sending:
             id=self._world.next_message_id(),
             chat=chat,
             author=self._world.me,
-            date=int(time.time()),
+            date=int(self._world.clock()),
             thread_id=thread,
             text=text,
             entities=entities,

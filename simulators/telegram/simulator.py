@@ -37,9 +37,9 @@ class TelegramSimulator:
     """Telegram on loopback; `mode` is how the bot gets its updates.
 
     `privacy` is the bot's privacy mode in groups, `flood_control` refuses sends that come faster
-    than Telegram allows, `retry_delay` the seconds before a webhook that
-    failed is called again (doubled every time). The Bot API does not tell bots of deletions, so
-    `delete` only changes what is shown.
+    than Telegram allows, `retry_delay` the seconds before a webhook that failed is called again
+    (doubled every time), `clock` gives the Unix seconds at which messages are written. The Bot API
+    does not tell bots of deletions, so `delete` only changes what is shown.
     """
 
     def __init__(
@@ -51,11 +51,12 @@ class TelegramSimulator:
         retry_delay: float = 0.1,
         username: str = "parley_sim_bot",
         token: str = TOKEN,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.mode = mode
         self.token = token
         self._signal = ChangeSignal()
-        self.world = World(BOT_ID, "Parley", username)
+        self.world = World(BOT_ID, "Parley", username, clock)
         self.queue = UpdateQueue()
         self.webhook = WebhookSender(self.queue, retry_delay)
         self.sending = Sending(self.world, self._signal.notify, FloodControl(flood_control))
@@ -245,7 +246,7 @@ class TelegramSimulator:
         """Forward a message that `writer` wrote; a file has the text as its caption."""
         origin: dict[str, object] = {
             "type": "user",
-            "date": int(time.time()),
+            "date": int(self.world.clock()),
             "sender_user": self.world.user(self.person(writer)),
         }
         posted = self.people.say(person, room, text, files=files, forward_origin=origin)

@@ -1,6 +1,7 @@
 """Chats, messages and files as Telegram's server keeps them, for one bot."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Final
@@ -118,7 +119,15 @@ FIRST_MESSAGE: Final = 101
 class World:
     """Everything that exists on this Telegram."""
 
-    def __init__(self, bot_id: int, bot_name: str, username: str) -> None:
+    def __init__(
+        self,
+        bot_id: int,
+        bot_name: str,
+        username: str,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`clock` gives the Unix seconds at which people and the bot write."""
+        self.clock = clock
         self.me: dict[str, object] = {
             "id": bot_id,
             "is_bot": True,

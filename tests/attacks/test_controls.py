@@ -4,6 +4,13 @@ import pytest
 
 from gateway.immutable import replace
 from tests.attacks.conftest import Theatre
+from tests.attacks.rows.contradictions import (
+    asks_the_api,
+    plants_pairs,
+    presses_made_up,
+    tries_all,
+    unchanged,
+)
 from tests.attacks.rows.identity import asks_directly, project
 from tests.attacks.scene import GotThrough, Scene
 from tests.attacks.steps import not_remembered, says
@@ -88,3 +95,26 @@ async def test_a_configured_secret_in_a_message_and_in_the_log_is_detected(
     scene.stage.log.write(secret)
     with pytest.raises(GotThrough, match="the log holds a secret"):
         scene.judge()
+
+
+@pytest.mark.parametrize("platform", EVERYWHERE)
+async def test_a_person_settles_their_own_pair_by_a_button(theatre: Theatre, platform: str) -> None:
+    """Otherwise the rows on contradictions would prove nothing."""
+    scene = await opened(theatre, platform)
+    await plants_pairs(scene)
+    await unchanged(scene)
+    with pytest.raises(GotThrough, match="the pairs are"):
+        await presses_made_up(scene, by="ada")
+
+
+async def test_a_person_settles_their_own_pair_by_id_and_over_the_api(theatre: Theatre) -> None:
+    scene = await opened(theatre, "telegram")
+    await plants_pairs(scene)
+    with pytest.raises(GotThrough, match="settled with one"):
+        await tries_all(scene, await scene.handle("ada"))
+    with pytest.raises(GotThrough, match="the pairs are"):
+        await unchanged(scene)
+    scene = await opened(theatre, "telegram")
+    await plants_pairs(scene)
+    with pytest.raises(GotThrough, match="settle answers 200"):
+        await asks_the_api(scene, by="ada")

@@ -7,6 +7,7 @@ from tests.attacks.rows.admission import ADMISSION
 from tests.attacks.rows.agent_tokens import AGENT_TOKENS
 from tests.attacks.rows.agents import AGENTS
 from tests.attacks.rows.availability import AVAILABILITY
+from tests.attacks.rows.contradictions import CONTRADICTIONS
 from tests.attacks.rows.cut_texts import CUT_TEXTS
 from tests.attacks.rows.http import HTTP
 from tests.attacks.rows.identity import IDENTITY
@@ -28,6 +29,7 @@ from tests.attacks.table import Attack
 
 ATTACKS: Final[Sequence[Attack]] = (
     *ISOLATION,
+    *CONTRADICTIONS,
     *IDENTITY,
     *ADMISSION,
     *WORDS,

@@ -134,6 +134,7 @@ class Deciding(Acting):
         done = self.do(self.rig.commands.press(surely.buttons[0].value, self.caller(scene)))
         assert "erased" in done.markdown
         world = self.world
+        world.erased |= everybody
         self.erased(scene)
         world.drop(
             [

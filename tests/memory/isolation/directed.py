@@ -15,7 +15,7 @@ from memory.agents.model import Permission, SharedScope
 from memory.model.record import Scope
 from tests.memory.isolation.base import Opened
 from tests.memory.isolation.machine import Isolation
-from tests.memory.isolation.model import DISCORD, GENERAL, Scene
+from tests.memory.isolation.model import DISCORD, GENERAL, TELEGRAM, Scene
 from tests.memory.isolation.pool_model import TEAM
 from tests.memory.isolation.reached import (
     ACCESS,
@@ -23,6 +23,7 @@ from tests.memory.isolation.reached import (
     ENDS,
     HANDOFFS,
     INVITATIONS,
+    LINKED_PAIRS,
     PAIRS,
     REPLACED,
     UPDATES,
@@ -128,10 +129,13 @@ def updates(world: Isolation) -> Iterator[None]:
 
 
 def replacements(world: Isolation) -> Iterator[None]:
-    """A shared memory is replaced."""
+    """A shared memory is replaced, and restored: the pool shows it again."""
     world.collaborate(ADA, BEN, TEAM, SharedScope.TEAM, Permission.READ)
     world.supersede(ADA, 0)
     for _ in range(4):  # a query of each scope
+        yield
+    world.restore(ADA, 0)
+    for _ in range(4):
         yield
 
 
@@ -149,6 +153,12 @@ def contradictions(world: Isolation) -> Iterator[None]:
     for scene in (EVE, ROOT, ADA):
         world.restore(scene, 0)
     yield
+    for scene in (EVE, Scene("ben", GENERAL), ADA):
+        world.settle(scene, 0, "other", pressed=True)
+    yield
+    for scene in (EVE, Scene("ben", GENERAL), ADA):
+        world.restore(scene, 0, pressed=True)
+    yield
     world.settle(ADA, 0, "other")
     world.delete(ADA, 1, by_model=False)
     yield
@@ -157,6 +167,29 @@ def contradictions(world: Isolation) -> Iterator[None]:
     yield
     world.talk(BEN)
     world.erase(ADA)
+    yield
+
+
+def linked_contradictions(world: Isolation) -> Iterator[None]:
+    """Two linked accounts of one person contradict each other; they are separated and linked again,
+    one of them settles, the other one is erased, and what it replaced is restored."""
+    there = Scene("ada", TELEGRAM)
+    world.link("ada", "ada")
+    world.state(there)
+    world.state(ADA)
+    yield
+    world.unlink(ADA)
+    for scene in (ADA, there):
+        world.look_at(scene)
+        world.settle(scene, 0, "other")
+    yield
+    world.link("ada", "ada")
+    yield
+    world.settle(there, 0, "other")
+    world.erase(ADA)
+    yield
+    for scene in (BEN, ADA, there):
+        world.restore(scene, 0)
     yield
 
 
@@ -268,6 +301,7 @@ WALKS: Final = (
     Walk(updates, UPDATES),
     Walk(replacements, REPLACED),
     Walk(contradictions, PAIRS),
+    Walk(linked_contradictions, LINKED_PAIRS),
     Walk(approvals, UPDATES[2:]),
     Walk(ends, ENDS),
     Walk(handoffs, HANDOFFS),

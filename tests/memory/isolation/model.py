@@ -117,6 +117,8 @@ class World:
     hands: dict[str, set[Who]] = field(default_factory=dict)
     """The persons who wrote a word, or put it into a project's document: it may be in their
     export."""
+    erased: set[Who] = field(default_factory=set)
+    """Who erased everything of theirs at some time."""
     replaced: set[str] = field(default_factory=set)
     """The words that another one replaced. People still find them; pools show them no more."""
 

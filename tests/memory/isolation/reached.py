@@ -35,6 +35,12 @@ PAIRS: Final = (
     *("a pair: settled", "a pair: refused, not theirs"),
     *("a memory was restored, with another one", "a memory was restored, without another one"),
     "a replaced memory: refused, not theirs",
+    *("a pair: settled by a button", "a pair: a button refused, not theirs"),
+    *("a memory was restored by a button", "a replaced memory: a button refused, not theirs"),
+)
+LINKED_PAIRS: Final = (
+    "a pair of separated accounts was not shown",
+    "a memory was restored after the erasure of what replaced it",
 )
 INVITATIONS: Final = (
     *("an invitation: accepted", "an invitation: declined", "an invitation: withdrawn"),
@@ -65,7 +71,19 @@ CLIENTS: Final = (
     *("a client was refused: a handoff", "a client was refused: a result"),
     *("a client handed over to its person", "a person allowed a room what a client stored"),
 )
-NEEDED: Final = (*(*ACCESS, *INVITATIONS, *UPDATES, *REPLACED, *PAIRS, *ENDS, *HANDOFFS, *CLIENTS),)
+NEEDED: Final = (
+    *(
+        *ACCESS,
+        *INVITATIONS,
+        *UPDATES,
+        *REPLACED,
+        *PAIRS,
+        *LINKED_PAIRS,
+        *ENDS,
+        *HANDOFFS,
+        *CLIENTS,
+    ),
+)
 """The situations that have to be reached, each by a walk of `directed.py`."""
 
 
