@@ -50,8 +50,8 @@ class Recollection(Struct, frozen=True):
 
     `searches` are those that answered, with their numbers of candidates. `notes` give reasons for
     missing parts: "no_model", "model_failed", "model_slow", "model_paused", "exact",
-    "reranker_failed". Of the `candidates`, `left_out` were beyond a limit and `repeats` repeated
-    another result.
+    "reranker_failed"; "unrelated" if no candidate is about the subject of the question. Of the
+    `candidates`, `left_out` were beyond a limit and `repeats` repeated another result.
     """
 
     results: tuple[Recalled, ...] = ()
@@ -99,6 +99,9 @@ class SearchHit(Struct, frozen=True):
     """The id of the memory."""
     score: float
     """The score; a higher one is better."""
+    certainty: float = 1.0
+    """The weighted share of the question's words that the memory contains, 0 to 1, divided by what
+    the number of memories allows chance (`word_ranking.certainty`); 1 for other searches."""
 
 
 class Recall(Protocol):

@@ -27,6 +27,7 @@ from memory.recall.scoring import (
     fused,
     lending,
     ranks,
+    related,
     reranked,
     scored,
     towards,
@@ -104,6 +105,9 @@ class Retriever:
             filters = replace(filters, at=query.at)
         work = _Work(access, query, question, filters)
         await self._search(work)
+        if not related(work.hits, question, self._rules.searches):
+            work.notes.append("unrelated")
+            return await self._given(work, (), {}, {})
         with work.stage("fusion"):
             first = fused(work.hits, self._rules.searches)
         with work.stage("context"):

@@ -30,7 +30,9 @@ class SearchRules(Struct, frozen=True):
     `pause_seconds`. With `feedback`, the best so many memories (no turns: they are too short) pull
     the question's vector towards themselves, by `feedback_weight`, and vectors are asked again.
     What is less alike than `least_alike`, a cosine, has nothing to do with the question: nothing is
-    recalled for a "hello".
+    recalled for a "hello". Nothing is recalled either if no match by words is as certain as
+    `certain` (`SearchHit.certainty`; `certain_dated` for a question with a date, which may be in no
+    text) and no memory is as alike as `surely_alike`.
     """
 
     depth: int = 50
@@ -43,6 +45,9 @@ class SearchRules(Struct, frozen=True):
     feedback: int = 3
     feedback_weight: float = 0.8
     least_alike: float = 0.2
+    certain: float = 0.25
+    certain_dated: float = 0.15
+    surely_alike: float = 0.5
 
     def __post_init__(self) -> None:
         if not 1 <= self.depth <= MAX_DEPTH:

@@ -237,6 +237,19 @@ VECTOR: Final = "vector"
 RERANKER: Final = "reranker"
 
 
+def related(
+    searches: Mapping[str, Sequence[SearchHit]], question: Question, rules: SearchRules
+) -> bool:
+    """True if one of the hits is about the subject of the question; false if all of them may be
+    there by chance. Names, identifiers and quotations are searched by words, and found or not."""
+    if question.exact or question.literals:
+        return True
+    least = rules.certain_dated if question.dates else rules.certain
+    return any(hit.certainty >= least for hit in searches.get(LEXICAL, ())) or any(
+        hit.score >= rules.surely_alike for hit in searches.get(VECTOR, ())
+    )
+
+
 def fused(searches: Mapping[str, Sequence[SearchHit]], rules: SearchRules) -> dict[str, float]:
     """Return every candidate with its score, 0 to 1. A missing search leaves its weight to the
     other; neither the order of the searches matters nor that of hits with the same score."""
