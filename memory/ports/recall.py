@@ -100,8 +100,9 @@ class SearchHit(Struct, frozen=True):
     score: float
     """The score; a higher one is better."""
     certainty: float = 1.0
-    """The weighted share of the question's words that the memory contains, 0 to 1, divided by what
-    the number of memories allows chance (`word_ranking.certainty`); 1 for other searches."""
+    """The certainty that the memory is not found by chance, 0 to 1: by words, the weighted share of
+    the question's words that it contains; by vectors, the cosine above the least one. In few
+    memories a smaller value is as certain (`word_ranking.certainty`)."""
 
 
 class Recall(Protocol):

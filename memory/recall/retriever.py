@@ -24,6 +24,7 @@ from memory.recall.scoring import (
     RERANKER,
     VECTOR,
     Neighbours,
+    alike,
     fused,
     lending,
     ranks,
@@ -176,7 +177,7 @@ class Retriever:
     async def _alike(self, work: _Work, vector: Embedding) -> list[SearchHit]:
         rules = self._rules.searches
         hits = await self._store.nearest(work.access, vector, work.filters, rules.depth)
-        return [hit for hit in hits if hit.score >= rules.least_alike]
+        return alike(hits, rules)
 
     # --- what is around -------------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ from memory.ports.recall import SearchHit
 from memory.recall.query import Question, holds, how_well
 from memory.recall.repeat_filter import asks
 from memory.recall.rules import Fusion, RecallRules, SearchRules, Weights
+from memory.stores.word_ranking import MANY, certainty
 
 SITTING: Final = timedelta(hours=6)
 """A longer pause ends the neighbourhood of a turn."""
@@ -237,17 +238,34 @@ VECTOR: Final = "vector"
 RERANKER: Final = "reranker"
 
 
+def alike(hits: Sequence[SearchHit], rules: SearchRules) -> list[SearchHit]:
+    """Return the hits by vectors that may belong to the question. Their certainty is the cosine
+    above `least_alike`, relative to chance: a full list is one of many memories."""
+    memories = MANY if len(hits) >= rules.depth else len(hits)
+    return [
+        SearchHit(hit.id, hit.score, certainty(hit.score - rules.least_alike, memories))
+        for hit in hits
+        if hit.score >= rules.least_alike
+    ]
+
+
 def related(
     searches: Mapping[str, Sequence[SearchHit]], question: Question, rules: SearchRules
 ) -> bool:
-    """True if one of the hits is about the subject of the question; false if all of them may be
-    there by chance. Names, identifiers and quotations are searched by words, and found or not."""
-    if question.exact or question.literals:
+    """True if a hit is about the subject of the question; false if all may be there by chance.
+    Identifiers, quotations and questions of one or two words are exact: found or not. True without
+    hits as well."""
+    if question.exact or question.literals or not any(searches.values()):
         return True
-    least = rules.certain_dated if question.dates else rules.certain
-    return any(hit.certainty >= least for hit in searches.get(LEXICAL, ())) or any(
-        hit.score >= rules.surely_alike for hit in searches.get(VECTOR, ())
+    words, vectors = (
+        max((hit.certainty for hit in searches.get(name, ())), default=0.0)
+        for name in (LEXICAL, VECTOR)
     )
+    dated = rules.dated if question.dates else 0.0
+    if not searches.get(VECTOR):
+        return words + dated >= rules.certain
+    together = words + rules.alike * vectors + dated
+    return words >= rules.certain_alone or together >= rules.certain_together
 
 
 def fused(searches: Mapping[str, Sequence[SearchHit]], rules: SearchRules) -> dict[str, float]:
