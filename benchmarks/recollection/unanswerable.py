@@ -2,7 +2,7 @@
 
 A question of another collection is taken unless it names a speaker whom both have; as a `renamed`
 question, its speakers are replaced by those of the collection, so that only its subject is unknown
-(some of these may have an answer). The written ones, in fourteen languages, ask for what no
+(some of these may have an answer). The written ones, in twelve languages, ask for what no
 conversation mentions; those `aside` were not used to choose any bound.
 """
 
