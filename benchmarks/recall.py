@@ -11,6 +11,7 @@
     --without-models   by words alone
     --models DIR       the folder of `parley models pull`, data/models
     --compare          each search alone, reciprocal ranks, each ingredient taken away
+    --unanswerable     questions about unknown subjects: how many return nothing
     --held-out         weights chosen on all collections but the one that is measured
 
     python -m benchmarks.recall --leave-one-corpus-out locomo.json cranfield.json
@@ -28,6 +29,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
+from statistics import fmean
 
 if not __package__:
     # As a script: the folder of this file has a `safety` that is not ours to import.
@@ -39,7 +41,9 @@ from benchmarks.recollection.held_out import corpora_left_out, held_out
 from benchmarks.recollection.made import made, together
 from benchmarks.recollection.measures import summary
 from benchmarks.recollection.models import Remembered, found_in
-from benchmarks.recollection.runs import Answered, ablations, answered, by_kind
+from benchmarks.recollection.runs import Answered, ablations, answered, by_kind, returned
+from benchmarks.recollection.unanswerable import unanswerable
+from gateway.immutable import replace
 from memory.ports.recall import Embedder
 from memory.recall.rules import RecallRules
 
@@ -74,6 +78,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--without-models", action="store_true")
     parser.add_argument("--compare", action="store_true")
     parser.add_argument("--held-out", action="store_true")
+    parser.add_argument("--unanswerable", action="store_true")
     return parser.parse_args()
 
 
@@ -117,6 +122,8 @@ async def _measure(options: argparse.Namespace, groups: Mapping[str, Sequence[Co
                     print(line)
             if options.compare:
                 await _compare(full, filling)
+            if options.unanswerable:
+                await _unanswerable(full, filling)
             await _default(full, local, as_json=options.json)
     finally:
         if local is not None:
@@ -139,6 +146,25 @@ async def _compare(full: Library, embedder: Embedder | None) -> None:
         figures = summary([one.measured for one in await answered(full, embedder, rules)])
         row = "".join(f"{value:10.3f}" for key, value in figures.items() if "@" in key)
         print(f"{name:30}{row}", flush=True)
+
+
+async def _unanswerable(full: Library, embedder: Embedder | None) -> None:
+    rules = RecallRules()
+    strict = await returned(
+        replace(full, corpora=tuple(unanswerable(full.corpora))), embedder, rules
+    )
+    chance = replace(rules, searches=replace(rules.searches, certain=0.0, certain_together=0.0))
+    loose = await returned(
+        replace(full, corpora=tuple(unanswerable(full.corpora))), embedder, chance
+    )
+    print(f"{'unanswerable':14} questions  empty without the bound  with it  results  with it")
+    for kind in dict.fromkeys(ask.kind for ask, _ in strict):
+        before = [results for ask, results in loose if ask.kind == kind]
+        after = [results for ask, results in strict if ask.kind == kind]
+        print(
+            f"{kind:14} {len(after):9}  {before.count(0) / len(before):23.3f}"
+            f"  {after.count(0) / len(after):7.3f}  {fmean(before):7.1f}  {fmean(after):7.1f}"
+        )
 
 
 async def _default(full: Library, embedder: Embedder | None, *, as_json: bool) -> None:

@@ -57,6 +57,20 @@ async def _one(library: Library, corpus: Corpus, ask: Ask, retriever: Retriever)
     )
 
 
+async def returned(
+    library: Library, embedder: Embedder | None, rules: RecallRules
+) -> list[tuple[Ask, int]]:
+    """Every question with the number of its results within the limits of a prompt."""
+    retriever = Retriever(library.stores.recall, library.stores.memories, embedder, None, rules)
+    counted = []
+    for corpus in library.corpora:
+        for ask in corpus.questions:
+            query = Query(ask.text, corpus.now, unfinished=ask.unfinished)
+            recollection = await retriever.recall(library.access(corpus), query)
+            counted.append((ask, len(recollection.results)))
+    return counted
+
+
 def ablations(rules: RecallRules) -> Mapping[str, RecallRules]:
     """The ways that are compared: each search alone, reciprocal ranks, and the default with one
     ingredient after the other taken away."""

@@ -135,7 +135,8 @@ class RecallMetrics:
         self._notes = CounterFamily(
             "parley_recall_notes",
             "Recalls without a model: no_model, model_failed, model_slow, model_paused, "
-            "reranker_failed; exact for questions that words alone answer.",
+            "reranker_failed; exact for questions that words alone answer; unrelated for those "
+            "about which nothing is known.",
             ("note",),
         )
         self._candidates = CounterFamily(

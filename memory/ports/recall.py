@@ -50,9 +50,9 @@ class Recollection(Struct, frozen=True):
 
     `searches` are those that answered, with their numbers of candidates. `notes` give reasons for
     missing parts: "no_model", "model_failed", "model_slow", "model_paused", "exact",
-    "reranker_failed"; for a question with a time the values of `memory.recall.time_listing.Answer`.
-    Of the `candidates`, `left_out` were beyond a limit and `repeats` repeated
-    another result.
+    "reranker_failed"; "unrelated" if no candidate is about the subject of the question; for a
+    question with a time the values of `memory.recall.time_listing.Answer`. Of the `candidates`,
+    `left_out` were beyond a limit and `repeats` repeated another result.
     """
 
     results: tuple[Recalled, ...] = ()
@@ -104,6 +104,10 @@ class SearchHit(Struct, frozen=True):
     """The id of the memory."""
     score: float
     """The score; a higher one is better."""
+    certainty: float = 1.0
+    """The certainty that the memory is not found by chance, 0 to 1: by words, the weighted share of
+    the question's words that it contains; by vectors, the cosine above the least one. In few
+    memories a smaller value is as certain (`word_ranking.certainty`)."""
 
 
 class Recall(Protocol):

@@ -25,9 +25,11 @@ from memory.recall.scoring import (
     RERANKER,
     VECTOR,
     Neighbours,
+    alike,
     fused,
     lending,
     ranks,
+    related,
     reranked,
     scored,
     towards,
@@ -119,6 +121,9 @@ class Retriever:
         if question.time is not None:
             work.notes.append(Answer.ANYTHING)
             await self._add_words_within(work, question.time)
+        if not related(work.hits, question, self._rules.searches):
+            work.notes.append("unrelated")
+            return await self._given(work, (), {}, {})
         return await self._ordered(work)
 
     async def _ordered(self, work: _Work, listed: Sequence[Sequence[Record]] = ()) -> Recollection:
@@ -197,7 +202,7 @@ class Retriever:
     async def _alike(self, work: _Work, vector: Embedding) -> list[SearchHit]:
         rules = self._rules.searches
         hits = await self._store.nearest(work.access, vector, work.filters, rules.depth)
-        return [hit for hit in hits if hit.score >= rules.least_alike]
+        return alike(hits, rules)
 
     # --- a time ---------------------------------------------------------------------------------
 

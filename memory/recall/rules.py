@@ -31,6 +31,11 @@ class SearchRules(Struct, frozen=True):
     the question's vector towards themselves, by `feedback_weight`, and vectors are asked again.
     What is less alike than `least_alike`, a cosine, has nothing to do with the question: nothing is
     recalled for a "hello".
+
+    Nothing is recalled either if all matches may be there by chance. The best certainty of a search
+    by words (`SearchHit.certainty`) has to be `certain` where vectors found nothing. Otherwise it
+    has to be `certain_alone`, or `certain_together` with `alike` times the best certainty of the
+    search by vectors. A date in the question, which may be in no text, adds `dated`.
     """
 
     depth: int = 50
@@ -43,6 +48,11 @@ class SearchRules(Struct, frozen=True):
     feedback: int = 3
     feedback_weight: float = 0.8
     least_alike: float = 0.2
+    certain: float = 0.25
+    certain_alone: float = 0.6
+    certain_together: float = 0.85
+    alike: float = 2.0
+    dated: float = 0.1
 
     def __post_init__(self) -> None:
         if not 1 <= self.depth <= MAX_DEPTH:

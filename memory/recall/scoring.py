@@ -25,6 +25,7 @@ from memory.ports.recall import SearchHit
 from memory.recall.query import Question, holds, how_well
 from memory.recall.repeat_filter import asks
 from memory.recall.rules import Fusion, RecallRules, SearchRules, Weights
+from memory.stores.word_ranking import MANY, certainty
 
 SITTING: Final = timedelta(hours=6)
 """A longer pause ends the neighbourhood of a turn."""
@@ -235,6 +236,36 @@ def _parts(name: str) -> frozenset[str]:
 LEXICAL: Final = "bm25"
 VECTOR: Final = "vector"
 RERANKER: Final = "reranker"
+
+
+def alike(hits: Sequence[SearchHit], rules: SearchRules) -> list[SearchHit]:
+    """Return the hits by vectors that may belong to the question. Their certainty is the cosine
+    above `least_alike`, relative to chance: a full list is one of many memories."""
+    memories = MANY if len(hits) >= rules.depth else len(hits)
+    return [
+        SearchHit(hit.id, hit.score, certainty(hit.score - rules.least_alike, memories))
+        for hit in hits
+        if hit.score >= rules.least_alike
+    ]
+
+
+def related(
+    searches: Mapping[str, Sequence[SearchHit]], question: Question, rules: SearchRules
+) -> bool:
+    """True if a hit is about the subject of the question; false if all may be there by chance.
+    Identifiers, quotations and questions of one or two words are exact: found or not. True without
+    hits as well."""
+    if question.exact or question.literals or not any(searches.values()):
+        return True
+    words, vectors = (
+        max((hit.certainty for hit in searches.get(name, ())), default=0.0)
+        for name in (LEXICAL, VECTOR)
+    )
+    dated = rules.dated if question.dates or question.time else 0.0
+    if not searches.get(VECTOR):
+        return words + dated >= rules.certain
+    together = words + rules.alike * vectors + dated
+    return words >= rules.certain_alone or together >= rules.certain_together
 
 
 def fused(searches: Mapping[str, Sequence[SearchHit]], rules: SearchRules) -> dict[str, float]:

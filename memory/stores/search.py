@@ -43,8 +43,8 @@ class WordSearch(Protocol):
 
     async def weighed(
         self, access: AccessScope, query: str, filters: Filter, limit: int, now: int
-    ) -> list[tuple[str, float]]:
-        """Return ids and scores, as `RecallStore.lexical` does."""
+    ) -> list[SearchHit]:
+        """Return hits, as `RecallStore.lexical` does."""
         ...
 
     async def shares(self, names: Sequence[str], terms: Sequence[Term]) -> list[list[int]]:
@@ -173,19 +173,19 @@ class RecallStore:
         if access.agent:
             shared = await self._shared.weighed(access, query, filters, limit, now)
             hits = merged(hits, shared, limit)
-        return [SearchHit(*hit) for hit in hits]
+        return hits
 
     async def nearest(
         self, access: AccessScope, query: Embedding, filters: Filter, limit: int
     ) -> list[SearchHit]:
         """Return matches by cosine similarity to vectors of the same model, best first."""
         search = VectorQuery(query, access, filters, limit, micros(self._clock.now()))
-        hits = await self._vectors.nearest(search)
+        hits = [SearchHit(*hit) for hit in await self._vectors.nearest(search)]
         names = await audiences_of_reader(self._database, access)
         if names and not filters.own_only:
             shared = await self._vectors.nearest(replace(search, shares=names))
-            hits = merged(hits, shared, limit)
-        return [SearchHit(*hit) for hit in hits]
+            hits = merged(hits, [SearchHit(*hit) for hit in shared], limit)
+        return hits
 
     async def neighbours(
         self, access: AccessScope, ids: Sequence[str], span: int, alone: Sequence[str] = ()

@@ -13,6 +13,7 @@ from db.statements import listed, within
 from db.values import storable
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter
+from memory.ports.recall import SearchHit
 from memory.stores.filters import conditions_of, statement, values_of
 from memory.stores.partitions import name_of
 from memory.stores.word_ranking import (
@@ -181,8 +182,8 @@ class SharedWords:
 
     async def weighed(
         self, access: AccessScope, query: str, filters: Filter, limit: int, now: int
-    ) -> list[tuple[str, float]]:
-        """Return ids and scores, as `RecallStore.lexical` does."""
+    ) -> list[SearchHit]:
+        """Return hits, as `RecallStore.lexical` does."""
         terms = query_terms(storable(query), unfinished=filters.unfinished)
         hits, counts = await self._having(access, filters, terms)
         if filters.unfinished:
@@ -195,7 +196,9 @@ class SharedWords:
         ((count,),) = await self._database.fetch(COUNT, {"names": names})
         words = sum(one.length for one in some.values()) * int(count) // len(some)
         known = WordStatistics(int(count), words, tuple(counts))
-        return bm25(some.values(), terms, known)[:limit]
+        scores = dict(hits)
+        shares = {one.number: scores[share] for share, one in read.items()}
+        return bm25(some.values(), terms, known, shares)[:limit]
 
     async def _having(
         self, access: AccessScope, filters: Filter, terms: Sequence[Term]
@@ -229,11 +232,13 @@ class SharedWords:
         return read
 
 
-def merged(
-    own: Sequence[tuple[str, float]], shared: Sequence[tuple[str, float]], limit: int
-) -> list[tuple[str, float]]:
-    """Return two lists of hits as one, best first; a memory in both has its better score."""
-    best = dict(own)
-    for id_, score in shared:
-        best[id_] = max(score, best.get(id_, 0.0))
-    return sorted(best.items(), key=lambda hit: -hit[1])[:limit]
+def merged(own: Sequence[SearchHit], shared: Sequence[SearchHit], limit: int) -> list[SearchHit]:
+    """Return two lists of hits as one, best first; a memory in both has its better score and its
+    better certainty."""
+    best = {hit.id: hit for hit in own}
+    for hit in shared:
+        other = best.get(hit.id, hit)
+        best[hit.id] = SearchHit(
+            hit.id, max(hit.score, other.score), max(hit.certainty, other.certainty)
+        )
+    return sorted(best.values(), key=lambda hit: -hit.score)[:limit]

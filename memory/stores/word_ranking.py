@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
+from memory.ports.recall import SearchHit
 from memory.text.terms import Term
 
 MAX_CANDIDATES: Final = 1_000
@@ -34,6 +35,10 @@ ALL: Final = 1 - 1e-9
 SATURATION: Final = 1.2
 LENGTH: Final = 0.75
 """BM25's usual k1 and b."""
+FEW: Final = 8
+"""Memories up to which every match is certain."""
+MANY: Final = 600
+"""Memories from which on the certainty of a match no longer depends on their number."""
 
 
 class WordStatistics(Struct, frozen=True):
@@ -68,11 +73,25 @@ def rarity(having: int, total: int) -> float:
     return math.log1p((total - having + 0.5) / (having + 0.5))
 
 
+def certainty(share: float, memories: int) -> float:
+    """Return how certain a match with this share of the asked words is, 0 to 1.
+
+    The more memories there are, the larger is the share that one of them has by chance: it grows
+    with the logarithm of their number, from `FEW`, where every match is certain, to `MANY`.
+    """
+    chance = math.log(max(memories, FEW) / FEW) / math.log(MANY / FEW)
+    return 1.0 if share >= chance else share / min(chance, 1.0)
+
+
 def bm25(
-    candidates: Iterable[WordCandidate], terms: Sequence[Term], known: WordStatistics
-) -> list[tuple[str, float]]:
-    """Ids and scores (above 0), best first; of two alike the newer comes first. A word that may be
-    unfinished counts once at most."""
+    candidates: Iterable[WordCandidate],
+    terms: Sequence[Term],
+    known: WordStatistics,
+    shares: Mapping[int, float],
+) -> list[SearchHit]:
+    """Return hits with scores above 0, best first; of two alike the newer comes first. A word that
+    may be unfinished counts once at most. `shares` are those of the candidates' numbers, as
+    `ranked` returns them."""
     total = max(known.memories, *known.having, 1)
     weights = [rarity(n, total) * (SATURATION + 1) for n in known.having]
     weighed = list(zip(weights, terms, strict=True))
@@ -93,7 +112,10 @@ def bm25(
             if term.stands_in(padded):
                 score += weight / (1 + pivot)
         scored.append((score, one.number, one.id))
-    return [(id_, score) for score, _, id_ in sorted(scored, reverse=True)]
+    return [
+        SearchHit(id_, score, certainty(shares.get(number, 0.0), known.memories))
+        for score, number, id_ in sorted(scored, reverse=True)
+    ]
 
 
 def closest(

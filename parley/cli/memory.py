@@ -65,6 +65,7 @@ NOTES: Final[Mapping[str, str]] = {
     "model_paused": "by words only: the model for vectors is paused after a failure",
     "exact": "by words only: the question asks for exact words",
     "reranker_failed": "without the reranker, which failed",
+    "unrelated": "no memory is about the subject of the question",
 }
 
 

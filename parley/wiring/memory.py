@@ -339,8 +339,11 @@ def _turn_rules(settings: Settings, backends: Sequence[GuardedBackend]) -> TurnR
 
 
 def recall_rules(settings: Settings) -> RecallRules:
-    """The rules of recall: the measured ones with the configured changes."""
+    """The rules of recall: the measured ones with the configured changes. How alike unrelated texts
+    are was measured for the local model only: a match by vectors of another one is not questioned.
+    """
     section, measured = settings.memory.recall, RecallRules()
+    local = settings.memory.embedding_provider != "openai"
     return replace(
         measured,
         searches=replace(
@@ -350,6 +353,7 @@ def recall_rules(settings: Settings) -> RecallRules:
             lexical=section.bm25_weight,
             vector=section.vector_weight,
             k=section.rrf_k,
+            certain_together=measured.searches.certain_together if local else 0.0,
         ),
         weights=replace(measured.weights, recency=section.recency_weight),
         limits=RecallLimits(

@@ -15,7 +15,8 @@ from benchmarks.recollection.filled import id_in, library
 from benchmarks.recollection.held_out import best_on, corpora_left_out, left_out_table, settings
 from benchmarks.recollection.made import together
 from benchmarks.recollection.measures import measured, summary
-from benchmarks.recollection.runs import answered
+from benchmarks.recollection.runs import answered, returned
+from benchmarks.recollection.unanswerable import ANYBODY, unanswerable
 from gateway.immutable import replace
 from memory.recall.rules import RecallRules
 
@@ -166,3 +167,15 @@ def test_the_last_line_is_json_also_as_a_script(tmp_path: Path) -> None:
     )
     assert empty.returncode == 2
     assert "cannot read the collection" in empty.stderr
+
+
+async def test_most_questions_about_unknown_subjects_return_nothing() -> None:
+    corpora = unanswerable(own())
+    kinds = {ask.kind for corpus in corpora for ask in corpus.questions}
+    assert kinds >= {*ANYBODY, "other", "family", "ops_room", "trip", "verein"}
+    assert not any(ask.relevant for corpus in corpora for ask in corpus.questions)
+    async with library(own(), None) as full:
+        crossed = replace(full, corpora=tuple(corpora))
+        counts = [results for _, results in await returned(crossed, None, RecallRules())]
+    assert len(counts) >= 300
+    assert counts.count(0) / len(counts) >= 0.6

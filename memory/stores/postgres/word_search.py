@@ -8,6 +8,7 @@ from db.transaction import Fetch
 from db.values import storable
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter
+from memory.ports.recall import SearchHit
 from memory.stores.filters import conditions_of, statement, values_of
 from memory.stores.partitions import owners_within, within
 from memory.stores.postgres.similar_search import match_query, quoted, similar
@@ -88,7 +89,7 @@ class PostgresWords:
 
     async def weighed(
         self, access: AccessScope, query: str, filters: Filter, limit: int, now: int
-    ) -> list[tuple[str, float]]:
+    ) -> list[SearchHit]:
         terms = query_terms(storable(query), unfinished=filters.unfinished)
         values = values_of(access, filters, now)
         hits, counts = await self._having(access, terms, filters, values)
@@ -102,7 +103,7 @@ class PostgresWords:
         }
         seen, ((memories, words),) = await self._database.run(lambda: _closely(values))
         known = WordStatistics(int(memories), int(words), tuple(counts))
-        return bm25((WordCandidate(*row) for row in seen), terms, known)[:limit]
+        return bm25((WordCandidate(*row) for row in seen), terms, known, dict(hits))[:limit]
 
     async def shares(self, names: Sequence[str], terms: Sequence[Term]) -> list[list[int]]:
         shares = []

@@ -9,6 +9,7 @@ from db.transaction import Fetch
 from db.values import storable
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter
+from memory.ports.recall import SearchHit
 from memory.stores.filters import conditions_of, statement, values_of
 from memory.stores.partitions import within
 from memory.stores.sqlite.similar_search import CLOSELY, CommonWords, Hits, match_query, similar
@@ -69,7 +70,7 @@ class SqliteWords:
 
     async def weighed(
         self, access: AccessScope, query: str, filters: Filter, limit: int, now: int
-    ) -> list[tuple[str, float]]:
+    ) -> list[SearchHit]:
         return await self._database.run(lambda: _weighed(access, query, filters, limit, now))
 
     async def shares(self, names: Sequence[str], terms: Sequence[Term]) -> list[list[int]]:
@@ -106,7 +107,7 @@ def _fitting(access: AccessScope, filters: Filter, now: int) -> Work[Hits]:
 
 def _weighed(
     access: AccessScope, query: str, filters: Filter, limit: int, now: int
-) -> Work[list[tuple[str, float]]]:
+) -> Work[list[SearchHit]]:
     terms = query_terms(storable(query), unfinished=filters.unfinished)
     enough = 0 if filters.unfinished else MAX_CANDIDATES
     hits, known = yield from _having(access, terms, enough)
@@ -123,7 +124,7 @@ def _weighed(
         seen += [WordCandidate(*row) for row in (yield from fetch(look, values | {"some": some}))]
         if len(seen) >= closely:
             break
-    return bm25(seen, terms, known)[:limit]
+    return bm25(seen, terms, known, dict(hits))[:limit]
 
 
 def _having(

@@ -282,3 +282,44 @@ async def test_long_candidates_are_processed_outside_the_event_loop(
     matches = await here.recall("Is the shed green?")
     assert matches.candidates >= 8
     assert sum(on_loop) <= selection.AT_ONCE
+
+
+NAMES = ("Ada", "Ben", "Chloe", "Dirk", "Edda", "Finn")
+THINGS = (
+    *("garden shed", "red bicycle", "coffee mill", "rain coat", "wooden boat", "old camera"),
+    *("blue lamp", "winter boots", "tennis racket", "spice rack"),
+)
+UNKNOWN = (
+    "Which lawyer wrote the will of Ada?",
+    "How many shares of the cooperative does Ben own?",
+    "What did the optician charge Chloe for the lenses?",
+    "Welcher Anwalt hat das Testament von Ada geschrieben?",
+    "¿Qué abogado redactó el testamento de Ada?",
+    "Quel avocat a rédigé le testament de Ada ?",
+    "Który prawnik napisał testament dla Ada?",
+    "Какой адвокат составил завещание Ada?",
+    "Adaの遺言書を書いた弁護士は誰ですか",
+)
+
+
+@pytest.mark.parametrize("text", UNKNOWN)
+async def test_a_question_about_an_unknown_subject_returns_nothing(here: Asking, text: str) -> None:
+    said = [
+        f"{name}: my {thing} is in cellar {n}" for n, name in enumerate(NAMES) for thing in THINGS
+    ]
+    await here.keep(*talk(*said))
+    assert (await here.recall(text, model=False)).results == ()
+    known = await here.recall("Where did Ada leave the coffee mill?", model=False)
+    assert known.results[0].record.content == "Ada: my coffee mill is in cellar 0"
+    assert "unrelated" not in known.notes
+
+
+async def test_an_empty_answer_gives_its_reason(here: Asking) -> None:
+    said = [
+        f"{name}: my {thing} is in cellar {n}" for n, name in enumerate(NAMES) for thing in THINGS
+    ]
+    await here.keep(*talk(*said))
+    matches = await here.recall(UNKNOWN[0], model=False)
+    assert matches.notes == ("no_model", "unrelated")
+    assert matches.searches["bm25"] > 0
+    assert matches.candidates == matches.tokens == 0

@@ -15,9 +15,11 @@ from memory.recall.rules import Fusion, SearchRules, Weights
 from memory.recall.scoring import (
     LEXICAL,
     VECTOR,
+    alike,
     fused,
     literal_first,
     ranks,
+    related,
     scaled,
     speaker_of,
     towards,
@@ -233,3 +235,43 @@ def test_scores_stay_within_0_and_1(scores: list[float], text: str) -> None:
     result = weighed(given_, records, question, access(), NOW, Weights())
     result = literal_first(result, records, question.literals)
     assert all(0 <= score <= 1 for score in result.values())
+
+
+ASKED = "who tuned the piano last spring"
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "vectors", "expected"),
+    [
+        (ASKED, 0.24, None, False),
+        (ASKED, 0.25, None, True),
+        ("who tuned the piano in May 2024", 0.2, None, True),
+        ("who tuned the piano in May 2024", 0.1, None, False),
+        (ASKED, 0.3, 0.2, False),
+        (ASKED, 0.3, 0.28, True),
+        (ASKED, 0.61, 0.01, True),
+        (ASKED, None, 0.42, False),
+        (ASKED, None, 0.43, True),
+        ("piano tuner", 0.01, 0.01, True),
+        ("who tuned piano HV-2210-884 last spring", 0.01, 0.01, True),
+        (ASKED, None, None, True),
+    ],
+)
+def test_a_match_counts_if_words_and_vectors_together_are_more_than_chance(
+    text: str, words: float | None, vectors: float | None, expected: bool
+) -> None:
+    searches = {
+        LEXICAL: [] if words is None else [SearchHit("a", 3.0, words), SearchHit("b", 2.0, 0.0)],
+        VECTOR: [] if vectors is None else [SearchHit("c", 0.5, vectors)],
+    }
+    assert related(searches, understood(Query(text, NOW)), SearchRules()) is expected
+
+
+def test_a_cosine_is_more_certain_where_few_memories_were_compared() -> None:
+    rules = SearchRules(depth=50)
+    some = [SearchHit(f"m{n}", 0.4 - n / 100) for n in range(50)]
+    many, fewer, few = (alike(some[:count], rules) for count in (50, 30, 8))
+    assert {hit.score >= rules.least_alike for hit in many} == {True}
+    assert many[0].certainty == pytest.approx(0.2)
+    assert 0.2 < fewer[0].certainty < few[0].certainty == 1.0
+    assert len(many) == 21

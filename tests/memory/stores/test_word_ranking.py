@@ -3,7 +3,16 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.stores.word_ranking import CHUNK, MAX_CANDIDATES, chosen, chunks, ranked
+from memory.stores.word_ranking import (
+    CHUNK,
+    FEW,
+    MANY,
+    MAX_CANDIDATES,
+    certainty,
+    chosen,
+    chunks,
+    ranked,
+)
 
 COUNTS = st.lists(st.integers(0, 5_000), min_size=1, max_size=10)
 
@@ -40,3 +49,13 @@ def test_a_page_continues_after_the_previous_one(total: int, after: int | None) 
     assert all(len(some) <= CHUNK for some in chunks(results, after))
     start = 0 if after is None else after + 1 if 0 <= after < total else total
     assert rest == results[start:]
+
+
+def test_the_same_share_is_less_certain_in_more_memories() -> None:
+    values = [certainty(0.2, memories) for memories in (0, FEW, 20, 100, MANY, 100_000)]
+    assert values == sorted(values, reverse=True)
+    assert values[:2] == [1.0, 1.0]
+    assert values[-2:] == [0.2, 0.2]
+    assert 0.2 < values[3] < values[2] < 1.0
+    assert certainty(0.0, 100) == 0.0
+    assert certainty(1.0, 100) == 1.0

@@ -11,9 +11,10 @@ from gateway.people import Audience, PersonId, Principal, Role
 from gateway.ports.memory import Caller, NoCommands, NoMemory
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import Draft, Kind
-from memory.ports.recall import SearchHit
+from memory.ports.recall import Query, SearchHit
+from memory.recall.query import understood
 from memory.recall.rules import Fusion, RecallLimits, RecallRules
-from memory.recall.scoring import LEXICAL, VECTOR, fused
+from memory.recall.scoring import LEXICAL, VECTOR, fused, related
 from parley.app import App
 from parley.config import SettingsError, from_mapping
 from parley.wiring.memory import recall_rules
@@ -94,6 +95,17 @@ def test_recall_uses_the_measured_weights_unless_configured() -> None:
     assert (rules.searches.lexical, rules.searches.vector, rules.weights.recency) == (1.0, 0.5, 0.0)
     assert rules.limits == RecallLimits(3, 5, 800)
     assert rules.searches.depth == RecallRules().searches.depth
+
+
+def test_a_match_by_vectors_of_a_service_is_not_questioned() -> None:
+    service = {"embedding_provider": "openai", "embedding": {"api_key": "none"}}
+    question = understood(Query("who tuned the piano last spring", FakeClock().now()))
+    weak = {VECTOR: [SearchHit("a", 0.3, 0.1)]}
+    local, other = (
+        recall_rules(from_mapping({"memory": section})).searches for section in ({}, service)
+    )
+    assert not related(weak, question, local)
+    assert related(weak, question, other)
 
 
 def test_the_fusion_and_the_candidates_can_be_configured() -> None:
