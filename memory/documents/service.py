@@ -41,6 +41,7 @@ from memory.ports.documents import Document, Version
 from memory.stores.audit import Audit
 from memory.stores.documents import DocumentStore
 from memory.stores.reviews import ReviewItem, ReviewStore
+from memory.text.proposals import same_before
 from memory.write.prepare import NOTHING_LEFT, REDACTED, sanitize_brain_content
 from safety.injection_detection.detect import detect_injection
 from safety.sanitize import sanitize
@@ -73,6 +74,10 @@ SHORTENED: Final = text("I shortened it to {limit} characters.")
 NEARLY_FULL_WARNING: Final = text(
     "It has {size} of {most} characters. Text beyond this limit is cut off: shorten it before you "
     "add to it."
+)
+REJECTED_LATELY: Final = text(
+    "The document stays as it is: this change was rejected within the last 90 days. Only the "
+    "person's own words can make it."
 )
 QUEUE_FULL: Final = text(
     "Too many proposals wait for a decision. Decide some of them first: `/memories review`."
@@ -426,6 +431,12 @@ class DocumentService:
             evidence=Evidence(text[:200], now, CONFIDENCE[derived.trust]),
             project=access.project if document == "bible" else "",
         )
+        earlier = await self._reviews.earlier(access, record, document, now)
+        before = same_before(record, earlier, self._audit.hashed, least=1.0)
+        if before is not None and before.state == "rejected":
+            raise BadInput(REJECTED_LATELY)
+        if before is not None:
+            return before.id
         pending = ReviewItem(f"rev-{record.id[4:]}", record, reason, now, target=document)
         if not await self._reviews.add(access, pending):
             raise BadInput(

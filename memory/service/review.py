@@ -177,7 +177,9 @@ class MemoryReview(RequestMemory, frozen=True):
         self, review_id: str, state: Literal["approved", "rejected"], note: str
     ) -> ReviewItem:
         now = self.dependencies.clock.now()
-        item = await self.dependencies.reviews.take(self.access, review_id, state, note, now)
+        item = await self.dependencies.reviews.take(
+            self.access, review_id, state, note, now, self.dependencies.audit.hashed
+        )
         if item is None:
             raise NotFound(NOT_WAITING)
         return item
