@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from memory.text.sentences import SPEAKER, is_unspaced, stands_alone, telling_words
+from memory.text.similarity import names_in
 from memory.text.stop_words import words_of
 from memory.text.terms import folded, stem
 from safety.word_lists import phrases_of, read_word_lists
@@ -37,6 +38,11 @@ _AFTER_CLITIC: Final = _words("verbs after a clitic")
 _PLACES: Final = _words("places")
 _BEFORE: Final = _words("before a subject")
 _NO_SUBJECT: Final = tuple(f"{phrase} " for phrase in phrases_of(_LISTS["no subject"]))
+_FRENCH: Final = _words("french")
+_GERMAN: Final = _words("german")
+_POLISH: Final = frozenset("ąćęłńśźż")
+_POLITE: Final = _words("polite")
+_NO_UNSPACED: Final = tuple(_LISTS["unspaced, no reference"].split())
 _UNSPACED: Final = tuple(_LISTS["unspaced persons"].split())
 _FRENCH_OBJECT: Final = re.compile(r"\b(?:je|j|tu|nous|on|vous) (?:l|les) (?:ai|as|a|avons|avez)\b")
 _LETTERS: Final = re.compile(r"[^\W_]")
@@ -50,7 +56,7 @@ def refers_back(text: str) -> bool:
     if not words or joined.startswith(_NO_SUBJECT):
         return False
     if is_unspaced(text.strip()[:1]) and not "가" <= text.strip()[:1] <= "힣":
-        return text.strip().startswith(_UNSPACED)
+        return text.strip().startswith(_UNSPACED) and not text.strip().startswith(_NO_UNSPACED)
     start = next((at for at, word in enumerate(words) if word not in _BEFORE), 0)
     return (
         _is_subject(words, start, text)
@@ -85,9 +91,18 @@ def is_only_reference(text: str) -> bool:
 
 def _is_subject(words: Sequence[str], at: int, text: str) -> bool:
     word, after = words[at], words[at + 1 : at + 2]
-    spoken = any(one in SPEAKER for one in words)
+    # "im" is also German for "in the".
+    spoken = any(one in SPEAKER and one != "im" for one in words)
+    if word == "il":
+        return not _FRENCH.isdisjoint(words)
+    if word == "es":
+        return not spoken and not _GERMAN.isdisjoint(words)
+    if word == "on":
+        return not _POLISH.isdisjoint(text.casefold())
+    if word in _POLITE and spoken:
+        return False
     if word in _PERSONS:
-        return bool(after)
+        return bool(after) and not (spoken and names_in(text))
     if word == "o" and len(words) > 2 and not set("ığşıİ").isdisjoint(text):
         return True
     if word in _THINGS:

@@ -91,6 +91,16 @@ STANDS = (
     "저는 서울에 살아요",
     "أنا أسكن في القاهرة",
     "मैं दिल्ली में रहता हूँ",
+    "Il treno parte alle 7:15",
+    "Il mio treno parte alle 7",
+    "On Fridays I work from home",
+    "Es importante llegar a tiempo",
+    "Sie können mich Ada nennen",
+    "Lei può chiamarmi Ada, il mio nome",
+    "Het huis heeft drie kamers",
+    "Er zijn drie mensen in mijn team",
+    "Dia 5 tenho uma reunião",
+    "それから東京に住んでいます",
 )
 KEPT_ASIDE_REFERS = (
     "She is allergic to nuts",
