@@ -24,6 +24,7 @@ from gateway.ports import (
     CanAnswerInline,
     CanCheckMembership,
     CanClearButtons,
+    CanDescribeSpaces,
     CanFetchFiles,
     CanFetchPortraits,
     CanMarkRead,
@@ -211,6 +212,8 @@ class ConnectedAccount(Struct, frozen=True):
     """Adds and removes reactions."""
     rooms: CanNameRooms | None = None
     """Tells the names of rooms."""
+    spaces: CanDescribeSpaces | None = None
+    """Tells the facts about workspaces."""
     portraits: CanFetchPortraits | None = None
     """Fetches the pictures of people."""
     threads: CanReadThread | None = None
@@ -235,6 +238,7 @@ class ConnectedAccount(Struct, frozen=True):
             members=adapter if isinstance(adapter, CanCheckMembership) else None,
             reactions=adapter if isinstance(adapter, CanReact) else None,
             rooms=adapter if isinstance(adapter, CanNameRooms) else None,
+            spaces=adapter if isinstance(adapter, CanDescribeSpaces) else None,
             portraits=adapter if isinstance(adapter, CanFetchPortraits) else None,
             threads=adapter if isinstance(adapter, CanReadThread) else None,
             clears_buttons=isinstance(adapter, CanClearButtons),

@@ -224,6 +224,8 @@ REPOSITORY_TEXT: Final = tuple(
 REVIEWERS: Final = ("ALTER TABLE memory_reviews ADD COLUMN decided_by text NOT NULL DEFAULT ''",)
 """The person who decided an entry of the review queue; empty while it waits, and for entries that
 were decided earlier."""
+LIKENESS: Final = ("ALTER TABLE memory_reviews ADD COLUMN likeness text NOT NULL DEFAULT ''",)
+"""Keyed hashes of the words of a rejected entry; empty for others."""
 EVIDENCE: Final = ("ALTER TABLE memories ADD COLUMN evidence_fields text NOT NULL DEFAULT ''",)
 """Further fields of the evidence as a JSON object; empty for none."""
 SCHEMA: Final = Schema(
@@ -251,5 +253,6 @@ SCHEMA: Final = Schema(
         api_tokens.OF_AGENTS,
         conflicts.TABLES,
         (refiling.TABLE, *refiling.AGAIN),
+        LIKENESS,
     ),
 )

@@ -27,6 +27,7 @@ from gateway.outbound.outbox_sweeper import OutboxSweeper
 from gateway.outbound.pacing import Pacer
 from gateway.outbound.pictures import Pictures
 from gateway.outbound.retry_decision import AccountSender
+from gateway.outbound.space_descriptions import SpaceDescriptions
 from gateway.people import DEFAULT_TENANT
 from gateway.platforms import ConnectedAccount
 from gateway.policy.history_redaction import RecentSecrets
@@ -394,6 +395,7 @@ class App:
             self.models,
             watch=self.health.metrics.recall.recalled,
             check=PlatformMembership(connected, self._clock),
+            describe=SpaceDescriptions(connected).of,
             guard=self.guard,
             judge=ModelJudge(
                 lambda: self.services.provider,

@@ -10,7 +10,7 @@ from adapters.discord.commands import with_mentions
 from adapters.discord.errors import RequestRefused
 from adapters.discord.interactions import ORIGINAL, handle_of
 from adapters.discord.manifest import MANIFEST, DiscordSettings, live_style
-from adapters.discord.message_text import GUEST
+from adapters.discord.message_text import GUEST, name_of
 from adapters.discord.messages import expired, renewed
 from adapters.discord.render import MAX_MESSAGE
 from adapters.discord.send import (
@@ -27,12 +27,20 @@ from adapters.discord.send import (
 from adapters.discord.socket import GatewayConnection
 from adapters.discord.thread import DiscordThreads
 from adapters.shared.connection import NOT_CONNECTED, AccountAdapter
-from adapters.shared.json_readers import as_mapping, identifier, integer, iso_time, text
+from adapters.shared.json_readers import as_mapping, identifier, integer, iso_time, mapping, text
 from gateway.errors import Ambiguous, Permanent, Transient
 from gateway.immutable import replace
 from gateway.message import Attachment, Outbound, Place, Receipt
 from gateway.people import Audience
-from gateway.ports import Check, EventSink, Liveness, LiveStyle, LiveView, ThreadMessages
+from gateway.ports import (
+    Check,
+    EventSink,
+    Liveness,
+    LiveStyle,
+    LiveView,
+    SpaceDescription,
+    ThreadMessages,
+)
 
 UNKNOWN_USER: Final = 10_013
 NOT_A_MEMBER: Final = frozenset({10_004, 10_007, 10_013, 50_001})
@@ -187,6 +195,23 @@ class DiscordAdapter(AccountAdapter[DiscordSettings]):
                 return False
             raise
         return not (integer(member, "flags") or 0) & GUEST
+
+    async def describe_space(self, space: str) -> SpaceDescription:
+        """The name, the description and the owner of a server. Raises a `DeliveryError`."""
+        rest = self._connected().rest
+        server = as_mapping(await rest.call(Route("GET", "/guilds/{guild_id}", guild_id=space)))
+        owner = identifier(server, "owner_id")
+        path = "/guilds/{guild_id}/members/{user_id}"
+        names: tuple[str, ...] = ()
+        if owner:
+            route = Route("GET", path, guild_id=space, user_id=owner)
+            try:
+                member = as_mapping(await rest.call(route))
+                names = (name_of(mapping(member, "user"), member),)
+            except RequestRefused as error:
+                if error.code not in NOT_A_MEMBER:
+                    raise
+        return SpaceDescription(text(server, "name"), text(server, "description"), names)
 
     async def room_name(self, channel: str) -> str:
         """The name of a channel or thread. Raises a `DeliveryError`."""

@@ -6,6 +6,7 @@ from slack_sdk.errors import SlackApiError
 
 from adapters.shared.connection import NOT_CONNECTED, AccountAdapter
 from adapters.shared.json_readers import as_mapping, identifier
+from adapters.shared.json_readers import text as text_at
 from adapters.slack import doctor, files, portraits
 from adapters.slack.client import SlackClient, open_client
 from adapters.slack.directory import SlackDirectory, is_member, room_name
@@ -19,7 +20,7 @@ from adapters.slack.thread import SlackThreads
 from adapters.slack.webhook import WebhookConnection
 from gateway.errors import Transient
 from gateway.message import Attachment, Place
-from gateway.ports import Check, EventSink, Liveness, LiveStyle, ThreadMessages
+from gateway.ports import Check, EventSink, Liveness, LiveStyle, SpaceDescription, ThreadMessages
 from gateway.text import text
 
 WRITING: Final = text("is writing…")
@@ -34,6 +35,7 @@ class SlackAdapter(AccountAdapter[SlackSettings], Sender):
     _receiver: SlackReceiver | None = None
     _connection: SocketConnection | WebhookConnection | None = None
     _team_id = ""
+    _team_name = ""
     _threads: SlackThreads | None = None
     _directory: SlackDirectory | None = None
 
@@ -64,6 +66,7 @@ class SlackAdapter(AccountAdapter[SlackSettings], Sender):
         except (SlackApiError, *UNREACHABLE) as error:
             raise start_error(error, "platforms.slack.bot_token") from error
         about = as_mapping(answer.data)
+        self._team_name = text_at(about, "team")
         return SlackBot(
             account=self.account,
             user_id=identifier(about, "user_id"),
@@ -115,6 +118,12 @@ class SlackAdapter(AccountAdapter[SlackSettings], Sender):
     async def is_member(self, space: str, person: str) -> bool:
         """True when a person is a full member of the workspace. Raises a `DeliveryError`."""
         return await is_member(self._connected().web, self._team_id, space, person)
+
+    async def describe_space(self, space: str) -> SpaceDescription:
+        """The name of the bot's own workspace; a further scope would be needed for more. Raises a
+        `DeliveryError`."""
+        self._connected()
+        return SpaceDescription(self._team_name if space == self._team_id else "")
 
     async def room_name(self, channel: str) -> str:
         """The name of a channel. Raises a `DeliveryError`."""

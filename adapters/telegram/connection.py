@@ -18,7 +18,7 @@ from adapters.telegram.library import BadRequest, Forbidden, TelegramError
 from adapters.telegram.manifest import MANIFEST, TelegramSettings, live_style
 from adapters.telegram.media import portrait_in
 from adapters.telegram.message_text import TelegramBot
-from adapters.telegram.messages import is_present
+from adapters.telegram.messages import is_present, names_of_people
 from adapters.telegram.parse import ALLOWED_UPDATES
 from adapters.telegram.polling import Poller
 from adapters.telegram.receive import TelegramReceiver
@@ -28,7 +28,7 @@ from db.errors import StoreUnavailable
 from gateway.background_tasks import stop_task
 from gateway.errors import Permanent, StartError, Transient, UsageError
 from gateway.message import Attachment, Button, Outbound, Place, Receipt
-from gateway.ports import Check, EventSink, Liveness, LiveStyle, LiveView
+from gateway.ports import Check, EventSink, Liveness, LiveStyle, LiveView, SpaceDescription
 from gateway.text import text, verbatim
 
 log = structlog.get_logger(__name__)
@@ -223,6 +223,19 @@ class TelegramAdapter(AccountAdapter[TelegramSettings]):
         except TelegramError as error:
             raise delivery_error(error, repeatable=True) from error
         return text_at(chat, "title")
+
+    async def describe_space(self, space: str) -> SpaceDescription:
+        """The title, the description and the administrators of a group. Raises a
+        `DeliveryError`."""
+        bot, request = self._connected(), dict[str, object](chat_id=space)
+        try:
+            chat = as_mapping(await bot.call("getChat", request))
+            administrators = await bot.call("getChatAdministrators", request)
+        except TelegramError as error:
+            raise delivery_error(error, repeatable=True) from error
+        return SpaceDescription(
+            text_at(chat, "title"), text_at(chat, "description"), names_of_people(administrators)
+        )
 
     async def _answer_button(self, handle: str) -> None:
         await self._connected().call("answerCallbackQuery", {"callback_query_id": handle})

@@ -13,6 +13,7 @@ from adapters.shared.json_readers import (
     integer,
     mapping,
     numeric_id,
+    objects,
     text,
     unix_time,
 )
@@ -61,6 +62,8 @@ class TelegramExtras:
 
 
 PLATFORM: Final = "telegram"
+MAX_MEMBERS: Final = 50
+"""Administrators of a group; the most that Telegram allows."""
 MAX_QUOTE: Final = 4096
 """Characters of a quoted message that are kept: the longest that a message can be."""
 
@@ -127,6 +130,14 @@ def is_present(member: JsonObject) -> bool:
     """True for a ChatMember who is in the chat."""
     status = member.get("status")
     return status in _PRESENT or (status == "restricted" and member.get("is_member") is True)
+
+
+def names_of_people(members: object) -> tuple[str, ...]:
+    """The names of the people in an array of members, without bots and without those who act in
+    the group's own name."""
+    shown = (one for one in objects(members, MAX_MEMBERS) if one.get("is_anonymous") is not True)
+    users = (user_of(mapping(one, "user")) for one in shown)
+    return tuple(one.name for one in users if one is not None and one.name and not one.is_bot)
 
 
 def user_of(user: JsonObject) -> MessageAuthor | None:

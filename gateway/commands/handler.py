@@ -41,7 +41,7 @@ from gateway.message import (
 from gateway.people import Audience, Role
 from gateway.policy.decision import Decision
 from gateway.policy.rate_limits import inline_rules
-from gateway.ports.memory import GivenFile
+from gateway.ports.memory import Caller, GivenFile
 from gateway.ports.queues import InboxEntry
 from gateway.ports.rights import Credential, Proof, missing
 from gateway.text import Sentence, Span, Text, counted, joined, text
@@ -52,7 +52,7 @@ from gateway.turn.confirmations import Answer, PendingConfirmation
 from gateway.turn.context.history import since
 from gateway.turn.context.summary import summary_in_time
 from gateway.turn.context.task import may_set_task
-from gateway.turn.history_and_summary import limits_of
+from gateway.turn.history_and_summary import complete_quotes, limits_of
 from gateway.turn.lateness import note_lateness
 from gateway.turn.memory import caller_of, redact_aside
 from gateway.turn.pipeline import (
@@ -62,6 +62,7 @@ from gateway.turn.pipeline import (
     Pipeline,
     private_reader,
 )
+from gateway.turn.prompt import MAX_QUOTE, clip, quotation
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 
@@ -284,6 +285,8 @@ class CommandHandler:
         caller = caller_of(turn, self._services)
         if any(spec.takes_files and spec.name == name for spec in self._services.commands):
             caller = replace(caller, files=await given_files(turn))
+        if turn.asked.last.quote is not None:
+            caller = await _with_reply(turn, caller, self._services)
         try:
             reply = await self._services.more_commands.run(name, arguments, caller)
         except BadInput as error:
@@ -389,3 +392,14 @@ async def given_files(turn: TurnContext) -> tuple[GivenFile, ...]:
                 problem = NOT_FETCHED
         files.append(GivenFile(one.name, data, problem))
     return tuple(files)
+
+
+async def _with_reply(turn: TurnContext, caller: Caller, services: Services) -> Caller:
+    """Return the caller with the message to which a command replies. Raises `StoreUnavailable`."""
+    await complete_quotes(turn, services)
+    last = turn.asked.last
+    if last.quote is None or last.quote.is_empty:
+        return caller
+    if last.quote.author_id and last.quote.author_id == last.author.id:
+        return replace(caller, replied=clip(last.quote.text, MAX_QUOTE))
+    return replace(caller, material=(*caller.material, quotation(last.quote)))

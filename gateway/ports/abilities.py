@@ -127,6 +127,25 @@ class CanNameRooms(Protocol):
         `DeliveryError`."""
 
 
+@dataclass(frozen=True, slots=True)
+class SpaceDescription:
+    """The facts that a platform tells about a workspace, or about a room where it has none."""
+
+    title: str
+    """The name; empty if it is not known."""
+    description: str = ""
+    """The description that its administrators wrote; empty for none."""
+    administrators: tuple[str, ...] = ()
+    """The names of people who administer it; empty if they are not known."""
+
+
+@runtime_checkable
+class CanDescribeSpaces(Protocol):
+    async def describe_space(self, space: str) -> SpaceDescription:
+        """Return the facts about a workspace (by its id), or about a room where the platform has no
+        workspaces; with empty texts for what is unknown. Raises a `DeliveryError`."""
+
+
 @runtime_checkable
 class CanFetchPortraits(Protocol):
     async def portrait(self, person: str, limit: int) -> bytes:

@@ -59,6 +59,9 @@ class Caller(Struct, frozen=True):
     material: tuple[Material, ...] = ()
     alone: bool = True
     files: tuple[GivenFile, ...] = ()
+    replied: str = ""
+    """The person's own earlier message to which a command replies; empty for none. A message of
+    another author is in `material`."""
     client: bool = False
     """True for a program with a token: it is unknown what it has read."""
     agent: str = ""

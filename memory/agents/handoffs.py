@@ -111,9 +111,10 @@ class HandoffManager:
         """Hand a task to an agent, or to a person by their `str(PersonId)`.
 
         `ttl_seconds` is the time of the offer, and then again of the work; without it, the
-        configured one. The memories that the context names do not become readable by that. Raises
-        `BadInput` for wrong arguments, a person who cannot be written to, and possible text of a
-        restricted repository to somebody else, `NotFound` for an unknown target,
+        configured one. An open handoff with the same content to the same target is returned
+        instead of a second one. The memories that the context names do not become readable by
+        that. Raises `BadInput` for wrong arguments, a person who cannot be written to, and possible
+        text of a restricted repository to somebody else, `NotFound` for an unknown target,
         `RegistryCapacityError` at a limit.
         """
         source = await self._agents.own(request, source_agent_id)
@@ -139,7 +140,10 @@ class HandoffManager:
             target_owner=owner,
             source_name=source.name,
         )
-        self._check(await self._store.add(handoff, self._limits, now, linked))
+        stored = await self._store.add(handoff, self._limits, now, linked)
+        if isinstance(stored, Handoff):
+            return shown(stored, request, now)
+        self._check(stored)
         await self._note(request, "initiated", handoff, source.id)
         return shown(handoff, request, now)
 

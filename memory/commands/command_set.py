@@ -4,6 +4,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
+from gateway.authorship import Authorship
 from gateway.errors import BadInput, NotFound
 from gateway.immutable import replace
 from gateway.message import Choice, OutboundFile, Reply
@@ -38,6 +39,7 @@ from memory.model.scope import channel_of
 from memory.service.handle import Memory, MemoryHandle
 from memory.service.people import People
 from memory.text.display import italic, paragraphs
+from memory.text.references import is_only_reference
 from memory.transfer.exporter import personal_file
 from memory.turns.footer import (
     RESTORE,
@@ -49,7 +51,10 @@ from memory.turns.footer import (
     request_notice,
     restore_buttons,
 )
+from memory.write.statement import ExternalText
 
+_REPLIED: Final[frozenset[Authorship]] = frozenset(("quoted", "your_answer", "forwarded"))
+"""What `/remember that` means, if the person did not write it."""
 _THAT: Final = re.compile(
     r"that\s+(?=(?:i|we|my|our|you|your|he|she|it|they|his|her|its|their)\b)", re.IGNORECASE
 )
@@ -236,10 +241,11 @@ class MemoryCommands:
         return await self._settle(handle, caller, question)
 
     async def _remember(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
-        if not text:
-            raise BadInput(texts.WHAT_TO_REMEMBER)
         statement = text[at.end() :] if (at := _THAT.match(text)) else text
-        result = await handle.write.remember(Draft(statement, kind_of(statement)))
+        if is_only_reference(text):
+            result = await _remember_shown(handle, caller)
+        else:
+            result = await handle.write.remember(Draft(statement, kind_of(statement)))
         if not caller.alone:
             return await _kept_quietly(handle, result)
         buttons: tuple[Choice, ...] = ()
@@ -323,6 +329,19 @@ class MemoryCommands:
             buttons = await self._questions.ask(caller.id, surely, ALL_OF_IT)
             return Reply(REALLY_ERASE, buttons, buttons_until=caller.at + VALID_FOR)
         return (await self._erasure.run(handle, caller)).reply
+
+
+async def _remember_shown(handle: MemoryHandle, caller: Caller) -> WriteResult:
+    """Store the person's own message to which a command without a statement replies; ask about the
+    text of another author. Raises `BadInput` without such a message."""
+    if caller.replied.strip():
+        return await handle.write.remember(Draft(caller.replied, kind_of(caller.replied)))
+    shown = next((one for one in reversed(caller.material) if one.authorship in _REPLIED), None)
+    if shown is None:
+        raise BadInput(texts.WHAT_TO_REMEMBER)
+    external = ExternalText((shown,))
+    external.any = True
+    return await handle.write.infer(Draft(shown.text, Kind.FACT), external)
 
 
 async def _kept_quietly(handle: MemoryHandle, result: WriteResult) -> Reply:

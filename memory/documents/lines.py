@@ -10,6 +10,7 @@ from gateway.errors import BadInput
 from gateway.text import Sentence, text, verbatim
 from memory.model.record import MAX_DOCUMENT
 from memory.ports.documents import Document
+from memory.text.similarity import words
 
 MAX_CELLS: Final = 40_000
 """Pairs of lines that one comparison looks at, which takes some milliseconds."""
@@ -29,6 +30,13 @@ NO_LINE: Final[Mapping[str, Sentence]] = {
     "bible": text("The project notes have no line {number}."),
 }
 NO_WORDS: Final = text("A line needs a text.")
+
+MAX_DROPPED: Final = 3
+"""Lines that a change of a document may drop without a question."""
+DROPPED_SHARE: Final = 0.2
+"""The share of the lines, or of their characters, from which a whole new text drops much."""
+KEPT_WORDS: Final = 0.6
+"""The share of a line's words from which a line with them is that line in other words."""
 
 Sign = Literal["same", "added", "removed"]
 
@@ -83,6 +91,53 @@ def difference(before: str, after: str) -> tuple[DiffLine, ...]:
     last = _common(old[first:][::-1], new[first:][::-1])
     middle = _compared(old[first : len(old) - last], new[first : len(new) - last])
     return (*_all("same", old[:first]), *middle, *_all("same", old[len(old) - last :]))
+
+
+def dropped_lines(before: str, after: str) -> tuple[str, ...]:
+    """Return the lines of `before` that `after` says neither as they are nor in other words: no
+    line of it has most of their words. Where too many lines differ, reworded ones count as
+    dropped."""
+    old, new = _said_by(before), _said_by(after)
+    same = {*new.values()}
+    left = {line: said for line, said in old.items() if said not in same}
+    others = [said for said in dict.fromkeys(new.values()) if said not in {*old.values()}]
+    if len(left) * len(others) > MAX_CELLS:
+        return tuple(left)
+    return tuple(
+        line
+        for line, said in left.items()
+        if not any(len(said & other) >= KEPT_WORDS * len(said) for other in others)
+    )
+
+
+def drops_much(before: str, after: str) -> bool:
+    """Return True if a whole new text drops more than `MAX_DROPPED` lines, or more than
+    `DROPPED_SHARE` of the lines or of their characters."""
+    dropped, old = dropped_lines(before, after), _said_by(before)
+    characters = sum(map(len, dropped))
+    return (
+        len(dropped) > MAX_DROPPED
+        or len(dropped) > DROPPED_SHARE * len(old)
+        or characters > DROPPED_SHARE * sum(map(len, old))
+    )
+
+
+def number_of(content: str, line: str) -> int:
+    """Return the number of the only line that reads `line`, but for its spaces and the mark of a
+    list; 0 if there is none, or more than one."""
+    sought = _bare(line)
+    found = [one.number for one in lines_of(content) if _bare(one.text) == sought]
+    return found[0] if len(found) == 1 else 0
+
+
+def _bare(line: str) -> str:
+    return " ".join(line.strip().lstrip("-*+•–").split()).casefold()
+
+
+def _said_by(content: str) -> dict[str, frozenset[str]]:
+    """Return the different lines of a text, each with its words; marks alone say nothing."""
+    said = ((line.text.strip(), words(line.text)) for line in lines_of(content))
+    return {line: told for line, told in said if any(map(str.isalnum, line))}
 
 
 def _text_of(text: str) -> str:

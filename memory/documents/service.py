@@ -6,15 +6,16 @@ be restored.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
 from gateway.errors import BadInput, NotFound
-from gateway.ports import Clock
+from gateway.ports import Clock, SpaceDescription
 from gateway.text import NO_TEXT, Sentence, Text, text, verbatim
+from memory.documents.lines import MAX_DROPPED, dropped_lines, drops_much
 from memory.model.record import (
     CONFIDENCE,
     MAX_DOCUMENT,
@@ -40,6 +41,7 @@ from memory.ports.documents import Document, Version
 from memory.stores.audit import Audit
 from memory.stores.documents import DocumentStore
 from memory.stores.reviews import ReviewItem, ReviewStore
+from memory.text.proposals import same_before
 from memory.write.prepare import NOTHING_LEFT, REDACTED, sanitize_brain_content
 from safety.injection_detection.detect import detect_injection
 from safety.sanitize import sanitize
@@ -52,6 +54,10 @@ MAX_VERSIONS: Final = 200
 MAX_GIVEN: Final = 100_000
 """Characters that are read; `MAX_DOCUMENT` of them are stored."""
 NO_HEARTBEAT: Final = "(No figures yet: ask an operator to sync this project.)"
+NOT_DESCRIBED: Final = (
+    "No operator has written about it yet. An operator can write what the project is, who it is "
+    "for, and what matters in it."
+)
 STALE_AFTER: Final = timedelta(days=7)
 OLD_FIGURES: Final = "(These figures are old: ask an operator to sync this project.)"
 FROM_REPOSITORY: Final = text(
@@ -63,10 +69,15 @@ DOUBTFUL: Final = text("It contains what may be a password or a key. Please chec
 ONLY_OPERATORS: Final = text("Only operators can change it.")
 INSTRUCTION: Final = text("It reads like an instruction to me.")
 AFTER_OTHERS: Final = text("I wrote it after I read text from somebody else.")
+LOSES: Final = text("It removes more than a few lines.")
 SHORTENED: Final = text("I shortened it to {limit} characters.")
 NEARLY_FULL_WARNING: Final = text(
     "It has {size} of {most} characters. Text beyond this limit is cut off: shorten it before you "
     "add to it."
+)
+REJECTED_LATELY: Final = text(
+    "The document stays as it is: this change was rejected within the last 90 days. Only the "
+    "person's own words can make it."
 )
 QUEUE_FULL: Final = text(
     "Too many proposals wait for a decision. Decide some of them first: `/memories review`."
@@ -86,6 +97,9 @@ NOT_HERE: Final[Mapping[str, Sentence]] = {
     "heartbeat": text("The status cannot be changed here."),
 }
 
+DescribeSpace: TypeAlias = Callable[[str], Awaitable[SpaceDescription | None]]
+"""Returns the facts about a project, None if the platform does not tell them. Never raises."""
+
 Written = Literal["written", "proposed", "conflict"]
 
 NEARLY_FULL: Final = 9_000
@@ -102,6 +116,8 @@ class DocumentResult(Struct, frozen=True):
     review_id: str = ""
     """The id of the open review; empty unless it is proposed."""
     notices: tuple[Text, ...] = ()
+    lost: tuple[str, ...] = ()
+    """The lines that a proposal would remove, if it waits because of them."""
 
 
 class DocumentParts(Struct, frozen=True):
@@ -126,12 +142,19 @@ class DocumentService:
     """Reads and writes documents for one person at a time."""
 
     def __init__(
-        self, store: DocumentStore, reviews: ReviewStore, audit: Audit, clock: Clock
+        self,
+        store: DocumentStore,
+        reviews: ReviewStore,
+        audit: Audit,
+        clock: Clock,
+        describe: DescribeSpace | None = None,
     ) -> None:
+        """`describe`: tells what a platform knows about a project; None: nothing is known."""
         self._store = store
         self._reviews = reviews
         self._audit = audit
         self._clock = clock
+        self._describe = describe
 
     async def parts(self, access: AccessScope, there: Mapping[Document, Version]) -> DocumentParts:
         """Return the documents for the prompt; creates a missing BIBLE."""
@@ -173,10 +196,12 @@ class DocumentService:
         based_on: int | None = None,
         external: bool = False,
         may_be_empty: bool = False,
+        dropped: int | None = None,
     ) -> DocumentResult:
-        """Write a document, or propose it if this person may not write it or it is suspicious.
-        `external`: in a turn with text that the person did not write, as is all that an agent
-        writes. `may_be_empty`: an empty text empties the document.
+        """Write a document, or propose it if this person may not write it, it is suspicious, or the
+        model drops much of the present text. `external`: in a turn with text that the person did
+        not write, as is all that an agent writes. `may_be_empty`: an empty text empties the
+        document. `dropped`: a single line was changed, and so many were dropped in this turn.
 
         Raises `BadInput` where the document cannot be written here, or nothing is left of the text,
         and for possible text of a restricted repository: rooms read documents.
@@ -189,6 +214,7 @@ class DocumentService:
             based_on=based_on,
             external=external or bool(request.agent),
             may_be_empty=may_be_empty,
+            dropped=dropped,
         )
 
     async def _write(
@@ -202,6 +228,7 @@ class DocumentService:
         based_on: int | None = None,
         external: bool = False,
         may_be_empty: bool = False,
+        dropped: int | None = None,
     ) -> DocumentResult:
         _check_writable(access, document)
         # 100,000 characters may take half a second to read.
@@ -217,12 +244,16 @@ class DocumentService:
         reason = _why_not(
             access, document, kind, injected=injected, levels=levels, external=external
         )
+        lost: tuple[str, ...] = ()
+        if kind is not InputKind.EXPLICIT and not reason:
+            lost = await self._lost(access, document, text, based_on, dropped)
+            reason = LOSES if lost else NO_TEXT
         if reason:
             review = await self._propose(
                 *(request, access, document, text, kind, reason), injected, external=external
             )
             await self._note_kept(request, document, redaction, review)
-            return DocumentResult("proposed", None, review, notices)
+            return DocumentResult("proposed", None, review, notices, lost)
         version = await self._store.write(
             access, document, text, access.person, self._clock.now(), based_on=based_on
         )
@@ -233,6 +264,38 @@ class DocumentService:
         )
         await self._note_kept(request, document, redaction, "none")
         return DocumentResult("written", version, "", notices)
+
+    async def _lost(
+        self,
+        access: AccessScope,
+        document: Document,
+        content: str,
+        based_on: int | None,
+        dropped: int | None,
+    ) -> tuple[str, ...]:
+        """Return the lines that a text of the model would drop, if these are too many to do so
+        without a question. The program's own first text may be replaced."""
+        present = await self._store.read(access, document)
+        if present is None or present.author == SYSTEM:
+            return ()
+        if based_on is not None and based_on != present.number:
+            return ()
+        if dropped is None:
+            much = await asyncio.to_thread(drops_much, present.content, content)
+        else:
+            much = dropped > MAX_DROPPED
+        return dropped_lines(present.content, content) if much else ()
+
+    async def would_drop(self, access: AccessScope, pending: ReviewItem) -> tuple[str, ...]:
+        """Return the lines of the present document that an open proposal would drop; none where it
+        cannot be read."""
+        document: Document = "soul" if pending.target == "soul" else "bible"
+        if not (access.private if document == "soul" else access.project):
+            return ()
+        present = await self._store.read(access, document)
+        if present is None or present.author == SYSTEM:
+            return ()
+        return await asyncio.to_thread(dropped_lines, present.content, pending.record.content)
 
     async def _note_kept(
         self, request: RequestScope, document: str, redaction: Redaction, review: str
@@ -321,10 +384,11 @@ class DocumentService:
         return kept.synced_at if kept else None
 
     async def _first_bible(self, access: AccessScope) -> Version | None:
+        about = None if self._describe is None else await self._describe(access.project)
         written = await self._store.write(
             system_access_scope(access.tenant, access.project),
             "bible",
-            first_bible(access.project),
+            first_bible(access.project, about),
             SYSTEM,
             self._clock.now(),
             based_on=0,
@@ -367,6 +431,12 @@ class DocumentService:
             evidence=Evidence(text[:200], now, CONFIDENCE[derived.trust]),
             project=access.project if document == "bible" else "",
         )
+        earlier = await self._reviews.earlier(access, record, document, now)
+        before = same_before(record, earlier, self._audit.hashed, least=1.0)
+        if before is not None and before.state == "rejected":
+            raise BadInput(REJECTED_LATELY)
+        if before is not None:
+            return before.id
         pending = ReviewItem(f"rev-{record.id[4:]}", record, reason, now, target=document)
         if not await self._reviews.add(access, pending):
             raise BadInput(
@@ -386,14 +456,21 @@ def _kinds(redaction: Redaction, *, possible: bool) -> str:
     return " ".join(sorted(kinds))
 
 
-def first_bible(project: str) -> str:
-    """Return the first BIBLE of a project."""
-    platform, _, rest = project.partition(":")
-    inside = rest.partition(":")[2]
-    return (
-        f"This project is {inside} on {platform.capitalize()}. It has no description yet. An "
-        "operator can write one: what the project is, who it is for, and what matters in it."
-    )
+def first_bible(project: str, about: SpaceDescription | None = None) -> str:
+    """Return the first BIBLE of a project, from what its platform tells. A description that reads
+    like an instruction is left out."""
+    platform = project.partition(":")[0].capitalize()
+    known = about or SpaceDescription("")
+    title = sanitize_brain_content(known.title)
+    told = redact_secrets(sanitize_brain_content(known.description)).text
+    sentences = [f"This project is {f'“{title}”' if title else 'a place'} on {platform}."]
+    if told and not detect_injection(told):
+        sentences.append(f"Its description there is: “{told}”")
+    names = ", ".join(filter(None, map(sanitize_brain_content, known.administrators)))
+    if names:
+        sentences.append(f"It is administered by {names}.")
+    sentences.append(NOT_DESCRIBED)
+    return " ".join(sentences)
 
 
 def heartbeat_text(version: Version, now: datetime) -> str:

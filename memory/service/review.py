@@ -1,18 +1,20 @@
 """The review queue for one request: memories and documents that wait for a decision."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Final, Literal
 
 from msgspec import Struct
 
 from gateway.errors import NotFound
 from gateway.immutable import replace
-from gateway.text import text
+from gateway.text import Text, counted, joined, text
 from memory.model.outcome import STORED, Outcome, WriteResult
 from memory.model.record import InputKind, Record, draft_of
 from memory.service.dependencies import RequestMemory
 from memory.service.write import MEMORY_OFF
 from memory.stores.reviews import ReviewItem, ShareProposal
+from memory.text.display import quoted_lines
 from memory.write.write_path import naming
 from safety.secret_detection.detect import redact_and_cut
 
@@ -21,6 +23,7 @@ MAX_PROJECTS: Final = 5
 """Projects that are named at most: each may cost a request to its platform."""
 SHARED: Final = text("Shared.")
 NOT_WAITING: Final = text("No decision is open under this id. It may have been decided already.")
+REMOVES: Final = counted("It removes {count} line: {lines}.", "It removes {count} lines: {lines}.")
 EDITED: Final = "edited"
 """The note of an entry that was decided with another text."""
 
@@ -136,6 +139,9 @@ class MemoryReview(RequestMemory, frozen=True):
         await self.audit("memory_review", decision="rejected", review=review_id)
 
     async def _naming(self, item: ReviewItem) -> ReviewItem:
+        if item.target in ("soul", "bible"):
+            lost = await self.dependencies.documents.would_drop(self.access, item)
+            return replace(item, reason=removing(item.reason, lost)) if lost else item
         if not item.record.supersedes:
             return item
         old = await self.dependencies.memories.get(self.access, item.record.supersedes)
@@ -171,7 +177,14 @@ class MemoryReview(RequestMemory, frozen=True):
         self, review_id: str, state: Literal["approved", "rejected"], note: str
     ) -> ReviewItem:
         now = self.dependencies.clock.now()
-        item = await self.dependencies.reviews.take(self.access, review_id, state, note, now)
+        item = await self.dependencies.reviews.take(
+            self.access, review_id, state, note, now, self.dependencies.audit.hashed
+        )
         if item is None:
             raise NotFound(NOT_WAITING)
         return item
+
+
+def removing(reason: Text, lost: Sequence[str]) -> Text:
+    """Return the reason of a document's review with the lines that it would remove."""
+    return joined((reason, REMOVES.of(count=len(lost), lines=quoted_lines(lost))), " ")

@@ -29,6 +29,7 @@ from memory.model.scope import AccessScope
 from memory.ports.memories import Filter, MemoryStore
 from memory.recall.selection import displayable
 from memory.service.dependencies import RequestMemory
+from memory.text.references import names_more, refers_back
 from memory.write.imports import ImportedHistory, imported_kind
 from memory.write.statement import ExternalText, find_statement
 from memory.write.turns import Speaker
@@ -152,6 +153,12 @@ FROM_THREAD: Final = text(
 )
 
 
+UNCLEAR: Final = text(
+    "Nothing was stored: the sentence does not say who or what it is about. Give the whole "
+    "statement as `content`, with the name from this conversation; the person is then asked."
+)
+
+
 class MemoryWriter(RequestMemory, frozen=True):
     """Stores memories. Refuses everything while the person's memory is off."""
 
@@ -181,6 +188,8 @@ class MemoryWriter(RequestMemory, frozen=True):
         has_external = external is not None and external.any
         confined = external is not None and (external.from_repository or external.from_thread)
         statement = find_statement(draft.quote or draft.content, self.request.words)
+        if statement is not None and refers_back(statement):
+            return await self._resolved(draft, statement, external)
         if statement is not None:
             replaced = "" if has_external else draft.supersedes
             tags = () if confined else draft.tags
@@ -194,6 +203,20 @@ class MemoryWriter(RequestMemory, frozen=True):
             return await self._write(draft, InputKind.ASSISTANT, by_model=True)
         kind = external.kind_of_input(draft.content, draft.quote)
         return await self._write(draft, kind, external=True, by_model=True)
+
+    async def _resolved(
+        self, draft: Draft, statement: str, external: ExternalText | None
+    ) -> WriteResult:
+        """Ask about the model's wording of a sentence whose subject another message names; refuse
+        it where the wording names the subject no more than the sentence does, and after text of
+        which nothing is kept."""
+        confined = external is not None and (external.from_repository or external.from_thread)
+        if confined or not names_more(draft.content, statement):
+            return _refused("unclear", UNCLEAR)
+        has_external = external is not None and external.any
+        asked = replace(draft, quote="", supersedes="" if has_external else draft.supersedes)
+        # As external text it is never approved without the person.
+        return await self._write(asked, InputKind.ASSISTANT, external=True, by_model=True)
 
     async def import_memory(
         self, draft: Draft, history: ImportedHistory, *, others: bool = False

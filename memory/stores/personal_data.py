@@ -91,7 +91,7 @@ TABLES: Final = (
     _table(
         "memory_reviews",
         "id tenant person scope project room target state record reason passed failed"
-        " submitted_at decided_at decided_by note",
+        " submitted_at decided_at decided_by note likeness",
     ),
     _table("memory_conflicts", "older newer tenant person noticed_at asked_at settled_at"),
     _table(

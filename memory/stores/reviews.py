@@ -17,7 +17,10 @@ from memory.model.scope import CONFINED, OPERATED, SHOWN, AccessScope
 from memory.stores.limits import MAX_HISTORY, MAX_WAITING, MAX_WAITING_IN_ALL, check_submitted
 from memory.stores.rows import columns_of, record_of
 from memory.text.display import escaped
+from memory.text.proposals import REJECTED_FOR, Hashed, Proposal, marks_of, words_of
 
+MAX_EARLIER: Final = 400
+"""Earlier proposals with which a new one is compared."""
 FORGET_AT_ONCE: Final = 100
 """Decided entries that one decision may delete; it adds one."""
 
@@ -57,6 +60,15 @@ ADD: Final = Statement("""
         'pending', :record, :reason, :passed, :failed, :submitted_at, '')
     ON CONFLICT (id) DO NOTHING
 """)
+EARLIER: Final = Statement(f"""
+    SELECT m.id, m.state, m.record, m.likeness FROM memory_reviews m
+    WHERE m.tenant = :for_tenant AND {CONFINED} AND {among("m.person", "for_persons")}
+        AND (:for_private OR m.room = :for_room) AND m.scope = :scope AND m.project = :project
+        AND m.target = :target
+        AND (m.state = 'pending' OR (m.state = 'rejected' AND m.likeness <> ''
+            AND m.decided_at >= :since))
+    ORDER BY m.state, m.seq DESC LIMIT :limit
+""")
 PROPOSED: Final = Statement(f"""
     SELECT CASE WHEN m.scope = 'global' THEN '' ELSE m.project END AS whose, count(*)
     FROM memory_reviews m
@@ -68,7 +80,9 @@ TAKE: Final = Statement(f"""
     UPDATE memory_reviews AS m SET state = :state, note = :note, decided_at = :at, decided_by = :by
     WHERE m.id = :id AND m.state = 'pending' AND {DECIDES} RETURNING {COLUMNS}
 """)
-SETTLE: Final = Statement("UPDATE memory_reviews SET record = :record WHERE id = :id")
+SETTLE: Final = Statement(
+    "UPDATE memory_reviews SET record = :record, likeness = :likeness WHERE id = :id"
+)
 FORGET: Final = Statement("""
     DELETE FROM memory_reviews WHERE seq IN (
         SELECT seq FROM memory_reviews WHERE decided_at IS NOT NULL
@@ -76,7 +90,7 @@ FORGET: Final = Statement("""
 """)
 PUT_BACK: Final = Statement(f"""
     UPDATE memory_reviews AS m SET state = 'pending', note = '', decided_at = NULL, decided_by = '',
-        record = :record
+        record = :record, likeness = ''
     WHERE m.id = :id AND m.state = 'approved' AND {DECIDES}
 """)
 
@@ -202,10 +216,17 @@ class ReviewStore:
         return items[0] if items else None
 
     async def take(
-        self, access: AccessScope, review_id: str, state: ReviewState, note: str, now: datetime
+        self,
+        access: AccessScope,
+        review_id: str,
+        state: ReviewState,
+        note: str,
+        now: datetime,
+        hashed: Hashed | None = None,
     ) -> ReviewItem | None:
         """Decide an entry and return it; None if it is already decided. Only the decision stays
-        stored, without the text."""
+        stored, without the text; of a rejected one also its words as keyed hashes, if `hashed` is
+        given."""
         params = access.parameters() | {
             "id": storable(review_id),
             "state": state,
@@ -219,12 +240,30 @@ class ReviewStore:
             if row is None:
                 return None
             item = _pending(row)
+            marks: frozenset[str] = frozenset()
+            if hashed is not None and state == "rejected" and item.share is None:
+                marks = marks_of(words_of(item.record.content), hashed)
             kept = {"id": item.id, "record": record_to_json(settled(item.record))}
+            kept["likeness"] = " ".join(sorted(marks))
             yield from execute(SETTLE, kept)
             yield from execute(FORGET, {"most": FORGET_AT_ONCE, "kept": MAX_HISTORY})
             return item
 
         return await self._database.run(work)
+
+    async def earlier(
+        self, access: AccessScope, record: Record, target: str, now: datetime
+    ) -> list[Proposal]:
+        """Return this person's waiting proposals of the same place as a record, and those that were
+        rejected lately, latest first. Only what may be shown here is compared."""
+        params = access.parameters() | {
+            "scope": (Scope.PROJECT if target == "bible" else record.scope).value,
+            "project": storable(record.project),
+            "target": target,
+            "since": micros(now - REJECTED_FOR),
+            "limit": MAX_EARLIER,
+        }
+        return [_proposal(row) for row in await self._database.fetch(EARLIER, params)]
 
     async def put_back(self, access: AccessScope, item: ReviewItem) -> None:
         """Reopen an entry that could not be stored after its approval."""
@@ -259,6 +298,14 @@ def scope_of(item: ReviewItem) -> Scope:
     """Return whose decision an entry needs: the person's, or the operators' for a project
     document."""
     return Scope.PROJECT if item.target == "bible" else item.record.scope
+
+
+def _proposal(row: Row) -> Proposal:
+    id_, state, record, likeness = row
+    if state == "rejected":
+        return Proposal(id_, "rejected", frozenset(likeness.split()))
+    kept = record_from_json(record)
+    return Proposal(id_, "waiting", words_of(kept.content), kept.supersedes)
 
 
 def _pending(row: Row) -> ReviewItem:

@@ -2,7 +2,7 @@
 sentences as paragraphs, lists and italics."""
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from gateway.immutable import replace
@@ -106,3 +106,14 @@ def _escaped_value(value: Value, escape: Callable[[str], str]) -> Value:
     if isinstance(value, Listed):
         return replace(value, parts=tuple(escaped(one, escape) for one in value.parts))
     return escaped(value, escape) if isinstance(value, Sentence | Verbatim | Joined) else value
+
+
+MAX_QUOTED: Final = 5
+MAX_QUOTED_LINE: Final = 80
+"""Lines that a sentence quotes, and characters of each."""
+
+
+def quoted_lines(lines: Sequence[str]) -> Text:
+    """Return the first lines in quotation marks, and an ellipsis for further ones."""
+    quoted = [verbatim(f"“{one_line(line, MAX_QUOTED_LINE)}”") for line in lines[:MAX_QUOTED]]
+    return joined([*quoted, verbatim("…")] if len(lines) > MAX_QUOTED else quoted, ", ")

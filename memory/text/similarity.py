@@ -94,6 +94,16 @@ def says_otherwise(one: frozenset[str], other: frozenset[str]) -> bool:
     )
 
 
+def is_opposite(word: str) -> bool:
+    """Return True for a word for a side, a time or a state that has an opposite, or for a date."""
+    return word in _OPPOSED
+
+
+def names_in(text: str) -> frozenset[str]:
+    """Return the words of a text that are written as names, without case."""
+    return frozenset().union(*(words(name) for name in _names(text)))
+
+
 def _names(text: str) -> list[str]:
     return [name for name in _NAME.findall(text) if name[:1].isupper()]
 

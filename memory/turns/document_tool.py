@@ -1,32 +1,44 @@
 """The tool by which the model keeps a person's documents up to date."""
 
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Final, Literal
 
+from msgspec import Struct
 from pydantic import Field, StringConstraints
 
 from gateway.errors import BadInput, ToolError
 from gateway.ports import ToolSpec
-from gateway.text import Sentence, Text, text
+from gateway.text import Sentence, Text, counted, text
+from memory.documents.lines import (
+    dropped_lines,
+    number_of,
+    with_line_added,
+    with_line_changed,
+    without_line,
+)
 from memory.documents.service import DocumentParts, DocumentResult, DocumentService
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import MAX_ARGUMENT, MAX_DOCUMENT, Draft, InputKind, Kind
-from memory.service.handle import MemoryHandle
+from memory.service.handle import MemoryHandle, Writable
 from memory.service.write import FROM_REPOSITORY, FROM_THREAD
+from memory.text.display import quoted_lines
 from memory.turns.arguments import Arguments, ShownIds, read_arguments
 from memory.write.statement import ExternalText
 
 MAX_ID: Final = 100
 UPDATE: Final = ToolSpec(
     "update_customer_brain",
-    "Replace SOUL (person) or BIBLE (project), add to MEMORY",
+    "Edit SOUL (person), BIBLE (project), add to MEMORY",
     {
         "type": "object",
         "required": ["target", "content"],
         "properties": {
             "target": {"type": "string", "enum": ["soul", "bible", "memory"]},
-            "content": {"type": "string", "maxLength": MAX_DOCUMENT},
+            "content": {"type": "string"},
+            "action": {"type": "string", "enum": ["add_line", "replace_line", "remove_line"]},
+            "line": {"type": "string"},
             "quote": {"type": "string"},
             "supersedes": {"type": "string"},
         },
@@ -39,6 +51,20 @@ PROPOSED: Final[Mapping[str, Sentence]] = {
 }
 """The notice about a document that waits for a decision."""
 
+WOULD_REMOVE: Final = counted(
+    "My new version would remove {count} line: {lines}. Keep the new version?",
+    "My new version would remove {count} lines: {lines}. Keep the new version?",
+)
+"""The question about a new version that removes much."""
+NO_SUCH_LINE: Final = (
+    "The document has no line with exactly this text, or more than one. `current` is its text."
+)
+NOT_HERE: Final = "`action` and `line` are for soul and bible."
+TOO_MUCH: Final = (
+    "It would remove lines that are still valid, so the person is asked. Use `action` to change "
+    "single lines."
+)
+NO_LINE: Final = "`line`: give the line to replace, word for word."
 NOT_SHOWN: Final = "This turn showed no memory with that id. Search for it, or omit `supersedes`."
 
 
@@ -52,8 +78,20 @@ class UpdateArguments(Arguments):
     content: Annotated[
         str,
         StringConstraints(min_length=1, max_length=MAX_DOCUMENT),
-        Field(description="The whole new document, or the memory."),
+        Field(
+            description="The line to add or to remove, or the new line; without `action` the whole "
+            "new document, or the memory."
+        ),
     ]
+    action: Annotated[
+        Literal["add_line", "replace_line", "remove_line"] | None,
+        Field(description="The change of one line, the normal way to change a document."),
+    ] = None
+    line: Annotated[
+        str,
+        StringConstraints(max_length=MAX_DOCUMENT),
+        Field(description="The line to replace, word for word."),
+    ] = ""
     quote: Annotated[
         str,
         StringConstraints(max_length=MAX_ARGUMENT),
@@ -64,6 +102,14 @@ class UpdateArguments(Arguments):
         StringConstraints(max_length=MAX_ID),
         Field(description="The id of the memory that it replaces."),
     ] = ""
+
+
+class AskedChange(Struct, frozen=True):
+    """A new version of a document that waits for the person, and the lines that it would
+    remove."""
+
+    review_id: str
+    lost: tuple[str, ...]
 
 
 class DocumentTool:
@@ -85,6 +131,8 @@ class DocumentTool:
         self._based_on: dict[str, int] = {}
         self.results: list[WriteResult] = []
         self.notices: list[Text] = []
+        self.asked: list[AskedChange] = []
+        self._dropped: Counter[str] = Counter()
         self.written: list[str] = []
         """The versions that were written, each named as `/undo` takes it."""
 
@@ -102,31 +150,57 @@ class DocumentTool:
             raise ToolError(f"there is no tool {name!r}")
         update = read_arguments(UpdateArguments, arguments)
         if update.target == "memory":
+            if update.action or update.line:
+                raise ToolError(NOT_HERE)
             return await self._remember(update)
         if self._external.from_repository:
             return as_json({"success": False, "error": FROM_REPOSITORY.english})
         if self._external.from_thread:
             return as_json({"success": False, "error": FROM_THREAD.english})
         try:
-            written = await self._documents.write(
-                self._handle.request,
-                self._handle.access,
-                update.target,
-                update.content,
-                InputKind.ASSISTANT,
-                based_on=self._based_on.get(update.target),
-                external=self._external.any,
-            )
+            return as_json(await self._changed(update.target, update))
         except BadInput as error:
             return as_json({"success": False, "error": str(error)})
+
+    async def _changed(self, target: Writable, update: UpdateArguments) -> dict[str, object]:
+        """Change a document, and return the answer. Raises `BadInput`."""
+        if update.action is None:
+            return self._noted(target, await self._write(target, update.content))
+        if update.action == "replace_line" and not update.line.strip():
+            return {"success": False, "error": NO_LINE}
+        present = await self._handle.documents.read(target)
+        before = present.content if present is not None else ""
+        after = _edited(target, before, update)
+        if after is None:
+            return {"success": False, "error": NO_SUCH_LINE, "current": before}
+        if after == before and present is not None:
+            return {"success": True, "version": present.number}
+        self._dropped[target] += len(dropped_lines(before, after))
+        self._based_on[target] = present.number if present is not None else 0
+        return self._noted(target, await self._write(target, after, self._dropped[target]))
+
+    async def _write(
+        self, target: Writable, content: str, dropped: int | None = None
+    ) -> DocumentResult:
+        return await self._documents.write(
+            *(self._handle.request, self._handle.access, target, content, InputKind.ASSISTANT),
+            based_on=self._based_on.get(target),
+            external=self._external.any,
+            dropped=dropped,
+        )
+
+    def _noted(self, target: Writable, written: DocumentResult) -> dict[str, object]:
+        """Note a result for the person, and return the answer to the model."""
         if written.version is not None:
-            self._based_on[update.target] = written.version.number
+            self._based_on[target] = written.version.number
         if written.written == "written" and written.version is not None:
-            self.written.append(f"{update.target}-{written.version.number}")
+            self.written.append(f"{target}-{written.version.number}")
         self.notices += written.notices
         if written.written == "proposed":
-            self.notices.append(PROPOSED[update.target])
-        return as_json(_answer(written))
+            self.notices.append(PROPOSED[target])
+        if written.lost:
+            self.asked.append(AskedChange(written.review_id, written.lost))
+        return _answer(written)
 
     async def _remember(self, update: UpdateArguments) -> str:
         old = replaced_id(update.supersedes, self._shown)
@@ -141,6 +215,26 @@ class DocumentTool:
         """Do nothing."""
 
 
+def _edited(target: Writable, content: str, update: UpdateArguments) -> str | None:
+    """Return a document with one line added, changed or deleted; None if the line is not there.
+    Raises `BadInput` above the limit of a document."""
+    if update.action == "add_line":
+        known = number_of(content, update.content)
+        return content if known else with_line_added(target, content, update.content)
+    number = number_of(content, update.line if update.action == "replace_line" else update.content)
+    if not number:
+        return None
+    if update.action == "remove_line":
+        return without_line(target, content, number)
+    return with_line_changed(target, content, number, update.content)
+
+
+def would_remove(lost: Sequence[str]) -> Text:
+    """Return the question about a new version that removes these lines; the first ones are
+    quoted."""
+    return WOULD_REMOVE.of(count=len(lost), lines=quoted_lines(lost))
+
+
 def _answer(result: DocumentResult) -> dict[str, object]:
     if result.written == "written" and result.version is not None:
         return {"success": True, "version": result.version.number}
@@ -148,7 +242,9 @@ def _answer(result: DocumentResult) -> dict[str, object]:
         return {
             "success": False,
             "status": "waiting_for_review",
-            "error": "It waits for the review of a person who may change it.",
+            "error": TOO_MUCH
+            if result.lost
+            else "It waits for the review of a person who may change it.",
         }
     current = result.version.content if result.version else ""
     return {

@@ -45,7 +45,7 @@ STORE: Final = ToolSpec(
         "required": ["type", "content"],
         "properties": {
             "type": {"type": "string", "enum": [kind.value for kind in Kind]},
-            "content": {"type": "string", "maxLength": MAX_ARGUMENT},
+            "content": {"type": "string"},
             "quote": {"type": "string"},
             "tags": {"type": "array", "items": {"type": "string"}},
             "supersedes": {"type": "string"},
@@ -56,7 +56,7 @@ STORE: Final = ToolSpec(
 )
 SEARCH: Final = ToolSpec(
     "memory_search",
-    "Search memories; no arguments: the latest",
+    "Search; empty: the latest",
     {
         "type": "object",
         "properties": {

@@ -38,6 +38,7 @@ from memory.ports.memories import Duplicate, Insertion, MemoryStore
 from memory.stores.audit import Audit
 from memory.stores.conflicts import ConflictStore
 from memory.stores.reviews import ReviewItem, ReviewStore
+from memory.text.proposals import Proposal, is_own, same_before
 from memory.write.contradiction import Relation, verdict
 from memory.write.imports import ImportedHistory, import_state, is_proven, with_imported_history
 from memory.write.prepare import DraftRefusal, Prepared, WriteRules, new_record, prepare
@@ -64,6 +65,11 @@ FOR_OTHERS: Final = text(
     "stores memories of its person only. The person stores it for others in a chat."
 )
 
+ASKED_ALREADY: Final = text("Nothing was stored: the person is asked about this already.")
+REJECTED_LATELY: Final = text(
+    "Nothing was stored: the person rejected this within the last 90 days. Only their own words "
+    "can store it."
+)
 TOO_MANY_REPLACED: Final = text("A session replaces at most 5 memories.")
 KEPT_BOTH: Final = text(
     "I now remember “{new}”, and still “{text}”: a session replaces at most 5 memories. `/forget` "
@@ -439,6 +445,9 @@ class WritePath(Struct, frozen=True):
         full = await self._full(access, record, old)
         if full:
             return WriteResult(Outcome.REFUSED, "quota", full, record.content, validation=result)
+        before = await self._earlier(access, record)
+        if before is not None:
+            return _asked_before(record, before, result, own=is_own(record))
         pending = ReviewItem(
             f"{REVIEW_PREFIX}{uuid.uuid4()}",
             record,
@@ -464,6 +473,14 @@ class WritePath(Struct, frozen=True):
             replaces=bool(record.supersedes),
             for_operators=record.scope is not Scope.USER and not access.operates,
         )
+
+    async def _earlier(self, access: AccessScope, record: Record) -> Proposal | None:
+        """Return the same proposal as it waits, or was rejected lately; an import is compared with
+        nothing."""
+        if record.provenance.source is SourceType.IMPORT:
+            return None
+        earlier = await self.reviews.earlier(access, record, "", self.clock.now())
+        return same_before(record, earlier, self.audit.hashed, replaces=record.supersedes)
 
     def _record(
         self,
@@ -504,6 +521,24 @@ def _review(
         result = replace(result, tier=IngestionTier.FLAG_REVIEW, code=Code.REPLACES)
         return result, MAY_REPLACE
     return None
+
+
+def _asked_before(
+    record: Record, before: Proposal, result: ValidationResult, *, own: bool
+) -> WriteResult:
+    """Return the result for what the person is asked already, or rejected. What they say themselves
+    shows them the open question again."""
+    if own:
+        return WriteResult(
+            *(Outcome.REVIEW, result.code.value, result.reason, record.content),
+            review_id=before.id,
+            validation=result,
+            replaces=bool(record.supersedes),
+        )
+    reason, code = ASKED_ALREADY, "asked_already"
+    if before.state == "rejected":
+        reason, code = REJECTED_LATELY, "rejected_lately"
+    return WriteResult(Outcome.BLOCKED, code, reason, record.content, validation=result)
 
 
 def naming(reason: Text, old: str) -> Text:

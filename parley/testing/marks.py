@@ -17,6 +17,7 @@ from gateway.ports import (
     CanCheckMembership,
     CanClearButtons,
     CanDelete,
+    CanDescribeSpaces,
     CanFetchFiles,
     CanFetchPortraits,
     CanMarkRead,
@@ -41,6 +42,7 @@ PROTOCOLS: Final[Mapping[str, type]] = {
     "live": CanShowLive,
     "tells_members": CanCheckMembership,
     "names_rooms": CanNameRooms,
+    "describes_spaces": CanDescribeSpaces,
     "portraits": CanFetchPortraits,
     "clears_buttons": CanClearButtons,
 }

@@ -28,7 +28,7 @@ from memory.commands.link import LinkCommands
 from memory.commands.open_questions import Questions
 from memory.commands.privacy import Erasure
 from memory.documents.heartbeat import SiteSync
-from memory.documents.service import DocumentService
+from memory.documents.service import DescribeSpace, DocumentService
 from memory.knowledge.access import KnowledgeReader
 from memory.knowledge.bindings import RoomBindings
 from memory.ports.grounding import JudgeRelevance
@@ -110,6 +110,7 @@ def wire_memory(
     *,
     watch: Callable[[RecallMeasurement], None] | None = None,
     check: MembershipCheck | None = None,
+    describe: DescribeSpace | None = None,
     guard: WorkGuard = UNGUARDED,
     judge: JudgeRelevance | None = None,
     written: Callable[[str, str], None] | None = None,
@@ -120,7 +121,8 @@ def wire_memory(
     """The memory of a configuration; without it where it is off.
 
     `watch` receives a measurement of every recall; `check` knows the members of a project, and
-    without it nobody can use a project in private; `judge` reads citations, where that is
+    without it nobody can use a project in private; `describe` tells what a platform knows about a
+    project; `judge` reads citations, where that is
     configured; `written` receives the outcome and the code of every write. `backends` are those of
     `load_backends`; `repositories` searches repositories in chats; `more_data` has data of a person
     beside the storage.
@@ -132,7 +134,9 @@ def wire_memory(
     stores, recall = _with_backends(settings, storage.memory, backends, states, models, clock)
     recall = recall if watch is None else WatchedRecall(recall, clock, watch)
     holders = (*map(BackendPersonalData, backends), *storage.personal, *more_data)
-    services = _services(settings, stores, states, clock, models, check, guard, judge, written)
+    services = _services(
+        settings, stores, states, clock, models, check, describe, guard, judge, written
+    )
     parts = _dependencies(settings, storage, stores, services, clock, recall, holders, repositories)
     names = storage.people_names.of
     return _wired(settings, stores, services, clock, parts, backends, names)
@@ -160,6 +164,7 @@ def _services(
     clock: Clock,
     models: RecallModels,
     check: MembershipCheck | None,
+    describe: DescribeSpace | None,
     guard: WorkGuard,
     judge: JudgeRelevance | None,
     written: Callable[[str, str], None] | None,
@@ -168,7 +173,7 @@ def _services(
     audit = Audit(stores.audit_on(key).append, key, clock)
     places = DirectPlaces(stores.direct_places, clock)
     path = replace(write_path_of(settings, stores, audit, models, clock, judge), written=written)
-    documents = DocumentService(stores.documents, stores.reviews, audit, clock)
+    documents = DocumentService(stores.documents, stores.reviews, audit, clock, describe)
     return _Services(
         audit=audit,
         places=places,

@@ -42,6 +42,7 @@ class AccountRoutes:
         app.router.add_get(API + "/users/@me", self.me)
         app.router.add_get(API + "/users/@me/guilds", self.guilds)
         app.router.add_get(API + "/users/{user}", self.user)
+        app.router.add_get(API + "/guilds/{guild}", self.guild)
         app.router.add_get(API + "/guilds/{guild}/members/{user}", self.member)
         app.router.add_get(API + "/oauth2/applications/@me", self.application)
         app.router.add_get(API + "/applications/@me", self.application)
@@ -61,6 +62,14 @@ class AccountRoutes:
         """GET /users/@me/guilds."""
         about = {"id": self._world.guild_id, "name": "Simulated server", "owner": False}
         return json_answer([about | {"permissions": str(self._world.bot_permissions)}])
+
+    async def guild(self, request: web.Request) -> web.Response:
+        """GET /guilds/{guild}."""
+        if request.match_info["guild"] != self._world.guild_id:
+            raise refuse(UNKNOWN_GUILD)
+        about = {"id": self._world.guild_id, "name": "Simulated server"}
+        described = {"description": self._world.description or None}
+        return json_answer(about | described | {"owner_id": self._world.owner.id})
 
     async def user(self, request: web.Request) -> web.Response:
         """GET /users/{user}."""

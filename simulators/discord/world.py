@@ -127,6 +127,7 @@ class World:
         self.bot_permissions = EVERYONE_MAY
         self.users: dict[str, User] = {self.bot.id: self.bot}
         self.owner = self.add_user("owner")
+        self.description = ""
         self.languages: dict[str, str] = {}
         """The languages of people's apps other than American English, by id."""
         self.later = 0.0

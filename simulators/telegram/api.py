@@ -61,7 +61,8 @@ class BotApi:
             "setMyCommands": self._set_commands,
             "getMyCommands": self._get_commands,
             "deleteMyCommands": self._delete_commands,
-            "getChat": lambda params: sending.chat(params).as_json(),
+            "getChat": self._chat,
+            "getChatAdministrators": self._administrators,
             "getChatMember": self._chat_member,
             "getFile": self._get_file,
             "getUserProfilePhotos": self._portraits,
@@ -96,6 +97,22 @@ class BotApi:
             "can_connect_to_business": False,
             "has_main_web_app": False,
         }
+
+    def _chat(self, params: Params) -> Answer:
+        chat = self._sending.chat(params)
+        about = {"description": chat.description} if chat.description else {}
+        return chat.as_json() | about
+
+    def _administrators(self, params: Params) -> Answer:
+        """Those of a group: people, and other bots (Bot API, getChatAdministrators)."""
+        chat = self._sending.chat(params)
+        if not chat.is_group:
+            raise bad_request("there are no administrators in the private chat")
+        people = [p for p in self._world.people.values() if int(p.id) in chat.administrators]
+        listed: list[object] = [
+            {"user": self._world.user(one), "status": "administrator"} for one in people
+        ]
+        return listed
 
     def _chat_member(self, params: Params) -> Answer:
         chat, number = self._sending.chat(params), params.integer("user_id")

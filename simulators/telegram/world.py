@@ -29,6 +29,8 @@ class Chat:
     closed: set[int] = field(default_factory=set)
     upgraded_to: int = 0
     gone: dict[int, str] = field(default_factory=dict)
+    description: str = ""
+    administrators: set[int] = field(default_factory=set)
     messages: list["Posted"] = field(default_factory=list)
 
     @property

@@ -53,6 +53,8 @@ class HandoffReceiver(Struct, frozen=True):
     persons: tuple[str, ...] = ()
 
 
+MAX_COMPARED: Final = 200
+"""Open handoffs of the same source and target with which a new one is compared."""
 EXPIRE_AT_ONCE: Final = 100
 HOUR: Final = timedelta(hours=1)
 COLUMNS: Final = """id, tenant, source, source_owner, source_name, target, target_person,
@@ -124,6 +126,11 @@ OPEN_OF_ANY: Final = Statement(f"""
     {SELECT} WHERE tenant = :tenant AND {among("target_owner", "persons")} AND {STILL_OPEN}
     ORDER BY created_at, id LIMIT :limit
 """)
+SAME_WAY: Final = Statement(f"""
+    {SELECT} WHERE tenant = :tenant AND source = :source AND target = :target
+        AND target_person = :target_person AND {STILL_OPEN}
+    ORDER BY created_at, id LIMIT {MAX_COMPARED}
+""")
 EXPIRE: Final = Statement(f"""
     UPDATE agent_handoffs SET status = 'expired', ended_at = :now, notified = true WHERE id IN (
         SELECT id FROM agent_handoffs
@@ -156,15 +163,22 @@ class SqlHandoffs:
 
     async def add(
         self, handoff: Handoff, limits: AgentLimits, now: datetime, linked: Sequence[str] = ()
-    ) -> Capacity:
+    ) -> Capacity | Handoff:
         """Store a pending handoff, unless a limit is reached. `linked` are all identities of the
-        person who receives it, for whom limits count together."""
+        person who receives it, for whom limits count together. Returns the open handoff with the
+        same content between the same two, if there is one; nothing is stored then."""
+        params = _params(handoff)
 
-        def work() -> Work[Capacity]:
+        def work() -> Work[Capacity | Handoff]:
+            rows = yield from fetch(SAME_WAY, params | {"now": micros(now)})
+            same = (one for row in rows if _says_same(one := _handoff(row), handoff))
+            known = next(same, None)
+            if known is not None:
+                return known
             reached = yield from _reached(handoff, limits, now, linked)
             if reached != "stored":
                 return reached
-            yield from execute(ADD, _params(handoff))
+            yield from execute(ADD, params)
             yield from add_events([_event(EventKind.HANDOFF_INITIATED, handoff, now)])
             return "stored"
 
@@ -332,6 +346,18 @@ def _params(handoff: Handoff) -> dict[str, object]:
         "until": micros(handoff.until),
         "ttl_seconds": handoff.ttl_seconds,
     }
+
+
+def _says_same(one: Handoff, other: Handoff) -> bool:
+    """Return True for the same task, but for spaces and case, with the same state and names."""
+    mine, theirs = one.context, other.context
+    task, same_task = mine.task_description, theirs.task_description
+    return (
+        task.casefold().split() == same_task.casefold().split()
+        and mine.current_state == theirs.current_state
+        and {*mine.relevant_memories} == {*theirs.relevant_memories}
+        and {*mine.relevant_files} == {*theirs.relevant_files}
+    )
 
 
 def _stored(context: HandoffContext) -> str:

@@ -14,6 +14,7 @@ from gateway.message import (
 from gateway.ports import (
     CanCheckMembership,
     CanDelete,
+    CanDescribeSpaces,
     CanFetchFiles,
     CanFetchPortraits,
     CanMarkRead,
@@ -65,6 +66,17 @@ async def test_a_room_has_the_name_that_people_see(stage: Stage) -> None:
     for unknown in ("999999999999", "-"):
         with suppress(DeliveryError):
             assert await stage.adapter.room_name(unknown) == ""
+
+
+@proves("describes_spaces")
+async def test_the_workspace_of_a_room_has_a_title(stage: Stage) -> None:
+    place = (await stage.hear("hello", stage.platform.room("general"), mention=True)).place
+    assert isinstance(stage.adapter, CanDescribeSpaces)
+    about = await stage.adapter.describe_space(place.workspace_id or place.channel_id)
+    assert about.title
+    for unknown in ("999999999999", "-"):
+        with suppress(DeliveryError):
+            assert (await stage.adapter.describe_space(unknown)).title == ""
 
 
 @proves("portraits")

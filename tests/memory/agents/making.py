@@ -47,7 +47,7 @@ def handoff(source: Agent, target: Agent | str, **changed: Any) -> Handoff:
         "source": source.id,
         "target": "" if isinstance(target, str) else target.id,
         "target_person": person,
-        "context": HandoffContext("Write the form"),
+        "context": HandoffContext(another_task()["task_description"]),
         "status": HandoffStatus.PENDING,
         "created_at": at,
         "until": at + timedelta(hours=1),
@@ -81,3 +81,11 @@ class Directory:
         if result is None or result.tenant != source.tenant:
             return None
         return result if result.owner in request.persons or result.id in self.common else None
+
+
+_NUMBERS = count(1)
+
+
+def another_task() -> dict[str, str]:
+    """A task that no other handoff has: the same one would be the same handoff."""
+    return {"task_description": f"Write form {next(_NUMBERS)}"}

@@ -22,12 +22,11 @@ from memory.agents.stores.direct_places import SqlDirectPlaces
 from memory.agents.stores.handoffs import SqlHandoffs
 from memory.stores.audit import Audit
 from memory.stores.people import PeopleStore
-from tests.memory.agents.making import ADA, BOB, EVE, Directory, agent, request_of
+from tests.memory.agents.making import ADA, BOB, EVE, Directory, agent, another_task, request_of
 from tests.memory.rig import Noted
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
 
-TASK = {"task_description": "Write the form"}
 HOUR = timedelta(hours=1)
 WEEK = 7 * 24 * 3_600
 
@@ -81,7 +80,7 @@ def rig_with(engine: Engine, clock: FakeClock, limits: AgentLimits | None = None
 
 
 async def handed(rig: Rig, source_id: str, target: str, by: str = ADA) -> Handoff:
-    made = await rig.manager.initiate_handoff(request_of(by), source_id, target, TASK)
+    made = await rig.manager.initiate_handoff(request_of(by), source_id, target, another_task())
     assert made is not None
     return made
 
@@ -128,7 +127,7 @@ async def test_only_its_own_person_uses_an_agent(rig: Rig) -> None:
     manager, ada, eve = rig.manager, request_of(ADA), request_of(EVE)
     made = await handed(rig, source.id, target.id)
     attempts: tuple[Callable[[], Awaitable[object]], ...] = (
-        lambda: manager.initiate_handoff(eve, source.id, target.id, TASK),
+        lambda: manager.initiate_handoff(eve, source.id, target.id, another_task()),
         lambda: manager.accept_handoff(ada, made.id, target.id),
         lambda: manager.reject_handoff(ada, made.id, target.id),
         lambda: manager.complete_handoff(ada, made.id, target.id, {}),
@@ -148,7 +147,7 @@ async def test_an_agent_without_the_capability_gets_none(rig: Rig) -> None:
     pipeline, other = agent(ADA, AgentType.CUSTOM_PIPELINE), agent(ADA)
     rig.agents.add(pipeline, other)
     manager, ada = rig.manager, request_of(ADA)
-    assert await manager.initiate_handoff(ada, pipeline.id, other.id, TASK) is None
+    assert await manager.initiate_handoff(ada, pipeline.id, other.id, another_task()) is None
     assert await manager.accept_handoff(ada, "x", pipeline.id) is None
     assert await manager.reject_handoff(ada, "x", pipeline.id) is None
     assert await manager.complete_handoff(ada, "x", pipeline.id, {}) is None
@@ -156,7 +155,7 @@ async def test_an_agent_without_the_capability_gets_none(rig: Rig) -> None:
     denied = ["handoff_initiate", *["handoff_receive"] * 4]
     assert rig.audited("permission_denied") == denied
     with pytest.raises(BadInput, match="handoff_receive"):
-        await manager.initiate_handoff(ada, other.id, pipeline.id, TASK)
+        await manager.initiate_handoff(ada, other.id, pipeline.id, another_task())
 
 
 async def test_an_unknown_target_and_the_agent_itself_are_refused(rig: Rig) -> None:
@@ -176,7 +175,9 @@ async def test_a_time_out_of_bounds_is_refused(rig: Rig, ttl: int) -> None:
     source, target = agent(ADA), agent(BOB)
     rig.agents.add(source, target)
     with pytest.raises(BadInput, match="ttl_seconds"):
-        await rig.manager.initiate_handoff(request_of(ADA), source.id, target.id, TASK, ttl)
+        await rig.manager.initiate_handoff(
+            request_of(ADA), source.id, target.id, another_task(), ttl
+        )
 
 
 async def test_the_limits_of_the_source_are_the_defaults(rig: Rig) -> None:
@@ -188,7 +189,7 @@ async def test_the_limits_of_the_source_are_the_defaults(rig: Rig) -> None:
     rig.agents.add(source, target)
     for seconds in (60, WEEK):
         made = await rig.manager.initiate_handoff(
-            request_of(ADA), source.id, target.id, TASK, seconds
+            request_of(ADA), source.id, target.id, another_task(), seconds
         )
         assert made is not None
         assert made.until - made.created_at == timedelta(seconds=seconds)
@@ -289,8 +290,8 @@ async def test_agents_of_outsiders_write_to_their_own_person_only(rig: Rig) -> N
     await rig.met(BOB)
     outside = request_of(ADA, outside=True)
     with pytest.raises(BadInput, match="not a full member"):
-        await rig.manager.initiate_handoff(outside, source.id, BOB, TASK)
-    assert await rig.manager.initiate_handoff(outside, source.id, ADA, TASK) is not None
+        await rig.manager.initiate_handoff(outside, source.id, BOB, another_task())
+    assert await rig.manager.initiate_handoff(outside, source.id, ADA, another_task()) is not None
 
 
 async def test_the_place_of_a_person_is_the_latest_and_is_forgotten(rig: Rig) -> None:
@@ -303,3 +304,32 @@ async def test_the_place_of_a_person_is_the_latest_and_is_forgotten(rig: Rig) ->
     assert await rig.places.prune(rig.clock.now()) == 0
     assert await rig.places.prune(rig.clock.now() + HOUR) == 1
     assert (await rig.places.contact("t", BOB)).place is None
+
+
+async def test_the_same_task_handed_over_again_is_the_same_handoff(rig: Rig) -> None:
+    source, target, other = agent(ADA), agent(BOB), agent(BOB)
+    rig.agents.add(source, target, other)
+
+    async def hand(to: str, task: str, **state: object) -> str:
+        context = {"task_description": task, "current_state": state}
+        made = await rig.manager.initiate_handoff(request_of(ADA), source.id, to, context)
+        assert made is not None
+        return made.id
+
+    first = await hand(target.id, "Write the form", a=1, b=2)
+    assert await hand(target.id, "  write the\nFORM ", b=2, a=1) == first
+    assert rig.audited("handoff") == ["initiated"]
+    different = {
+        await hand(other.id, "Write the form", a=1, b=2),
+        await hand(target.id, "Write the forms", a=1, b=2),
+        await hand(target.id, "Write the form", a=1, b=3),
+    }
+    assert len(different | {first}) == 4
+    accepted = await rig.manager.accept_handoff(request_of(BOB), first, target.id)
+    assert accepted is not None
+    assert accepted.done
+    assert await hand(target.id, "Write the form", a=1, b=2) == first
+    completed = await rig.manager.complete_handoff(request_of(BOB), first, target.id, {})
+    assert completed is not None
+    assert completed.done
+    assert await hand(target.id, "Write the form", a=1, b=2) != first

@@ -17,7 +17,7 @@ from memory.agents.model import (
 from memory.agents.stores.handoffs import ADD, _params
 from parley.config.memory import AgentsSection
 from tests.memory.agents.conftest import Agents
-from tests.memory.agents.making import handoff
+from tests.memory.agents.making import another_task, handoff
 
 pytestmark = pytest.mark.timeout(600)
 full = pytest.mark.nightly
@@ -42,7 +42,6 @@ OF_ONE_PERSON = {
     "memberships_per_person": 100,
     "pool_members_per_person": 20,
 }
-TASK = {"task_description": "Write the form"}
 TEAM = SharedScope.TEAM
 AT_ONCE = 5_000
 AGENT = Statement("""
@@ -211,7 +210,7 @@ async def test_a_handoff_expires_after_an_hour(agents: Agents) -> None:
         await agents.agent("ada"),
     )
     manager = agents.wired.handoffs
-    made = await manager.initiate_handoff(ada, source.id, target.id, TASK)
+    made = await manager.initiate_handoff(ada, source.id, target.id, another_task())
     assert made is not None
     assert (made.ttl_seconds, made.until - made.created_at) == (3_600, timedelta(hours=1))
     agents.clock.skip(3_599)
@@ -231,16 +230,16 @@ async def test_a_hundred_handoffs_wait_for_one_target(agents: Agents) -> None:
     )
     manager = agents.wired.handoffs
     for _ in range(100):
-        assert await manager.initiate_handoff(ada, source.id, target.id, TASK)
+        assert await manager.initiate_handoff(ada, source.id, target.id, another_task())
     await refused(
-        manager.initiate_handoff(ada, source.id, target.id, TASK),
+        manager.initiate_handoff(ada, source.id, target.id, another_task()),
         "target: 100 handoffs wait for this receiver, the maximum. Try again when some are"
         " accepted, rejected or expired.",
     )
     waiting = await manager.get_pending_handoffs(ada, target.id) or ()
     assert len(waiting) == 100
     assert await manager.accept_handoff(ada, waiting[0].id, target.id)
-    assert await manager.initiate_handoff(ada, source.id, target.id, TASK)
+    assert await manager.initiate_handoff(ada, source.id, target.id, another_task())
 
 
 @full
@@ -258,12 +257,12 @@ async def test_the_limit_of_handoffs(agents: Agents) -> None:
         for number in range(LIMITS.handoffs - 1)
     ]
     await put_rows(agents, ADD, rows)
-    last = await manager.initiate_handoff(ada, source.id, target.id, TASK)
+    last = await manager.initiate_handoff(ada, source.id, target.id, another_task())
     assert last is not None
     await refused(
-        manager.initiate_handoff(ada, source.id, target.id, TASK),
+        manager.initiate_handoff(ada, source.id, target.id, another_task()),
         "There are 50,000 handoffs, the maximum. Ended ones are deleted after 7 days.",
     )
     assert await manager.reject_handoff(ada, last.id, target.id)
     assert await manager.cleanup_terminal_handoffs() == 1
-    assert await manager.initiate_handoff(ada, source.id, target.id, TASK)
+    assert await manager.initiate_handoff(ada, source.id, target.id, another_task())

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from db.errors import StoreUnavailable
+from gateway.authorship import Material
 from gateway.errors import BadInput
 from gateway.immutable import replace
 from gateway.message import button_in
@@ -58,6 +59,32 @@ async def test_remember_requires_a_text() -> None:
     async with memory_rig() as rig:
         with pytest.raises(BadInput, match="/remember"):
             await say(rig, "/remember")
+
+
+@pytest.mark.parametrize("said", ["", "that", "it", "?", "🎉", "das", "ça", "eso", "это", "それ"])
+async def test_remember_as_a_reply_means_that_message(said: str) -> None:
+    async with memory_rig() as rig:
+        own = replace(rig.caller("ada"), replied="My dog is called Luna.")
+        assert (await rig.commands.run("remember", said, own)).markdown == "I will remember that."
+        assert "My dog is called Luna." in (await say(rig, "/memories")).markdown
+        theirs = Material("quoted", "The shop opens at ten.", "Bob")
+        shown = replace(rig.caller("ada"), material=(theirs,))
+        asked = await rig.commands.run("remember", said, shown)
+        assert "The shop opens at ten." in asked.markdown
+        assert "opens" not in (await say(rig, "/memories")).markdown
+        await press(rig, asked, "Keep")
+        assert "The shop opens at ten." in (await say(rig, "/memories")).markdown
+
+
+@pytest.mark.parametrize("said", ["", "that", "it", "?", "🎉", "das", "ça", "eso", "это", "それ"])
+async def test_remember_without_a_statement_and_a_reply_is_a_question(said: str) -> None:
+    async with memory_rig() as rig:
+        with pytest.raises(BadInput, match="What should I remember"):
+            await rig.commands.run("remember", said, rig.caller("ada"))
+        file = replace(rig.caller("ada"), material=(Material("file", "Some text."),))
+        with pytest.raises(BadInput, match="What should I remember"):
+            await rig.commands.run("remember", said, file)
+        assert "nothing" in (await say(rig, "/memories")).markdown
 
 
 async def test_forget_asks_and_only_the_caller_can_answer() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from gateway.errors import ToolError
+from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Role
 from gateway.ports.memory import TurnMemory
@@ -115,4 +116,130 @@ def test_the_schema_does_not_offer_the_heartbeat() -> None:
     properties = UPDATE.schema["properties"]
     assert isinstance(properties, dict)
     assert properties["target"] == {"type": "string", "enum": ["soul", "bible", "memory"]}
-    assert properties["content"]["maxLength"] == 10_000
+    assert properties["action"]["enum"] == ["add_line", "replace_line", "remove_line"]
+
+
+RULES = "\n".join(f"- Rule {number}: {word} is written out." for number, word in enumerate(
+    ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath", "islet", "jetty")
+))  # fmt: skip
+
+
+async def with_rules(rig: Rig, rules: str = RULES) -> TurnMemory:
+    """A turn of a person who wrote these rules."""
+    await (await rig.handle("ada")).documents.write("soul", rules)
+    return await turn(rig)
+
+
+async def soul_of(rig: Rig) -> str:
+    kept = await (await rig.handle("ada")).documents.read("soul")
+    return kept.content if kept else ""
+
+
+async def change(of: TurnMemory, **arguments: str) -> dict[str, Any]:
+    given = {"target": "soul", **arguments}
+    answer = json.loads(await of.tools.call(UPDATE.name, given))
+    assert isinstance(answer, dict)
+    return answer
+
+
+WHOLE_TEXTS = {
+    "one rule only": ("Be brief.", False),
+    "one rule for ten, Spanish": ("Sé breve.", False),
+    "four rules less": ("\n".join(RULES.split("\n")[:6]), False),
+    "three rules of ten less, above a fifth": ("\n".join(RULES.split("\n")[:7]), False),
+    "one rule less": ("\n".join(RULES.split("\n")[1:]), True),
+    "one rule more": (f"{RULES}\n- Be brief.", True),
+    "other order": ("\n".join(reversed(RULES.split("\n"))), True),
+    "other list marks": (RULES.replace("- ", "* "), True),
+    "all in one paragraph": (RULES.replace("\n- ", " "), True),
+    "one word changed": (RULES.replace("cedar is written", "cedar is always written"), True),
+}
+
+
+@pytest.mark.parametrize(("text", "written"), WHOLE_TEXTS.values(), ids=WHOLE_TEXTS)
+async def test_a_whole_text_that_drops_much_waits(rig: Rig, text: str, written: bool) -> None:
+    ada = await with_rules(rig)
+    answer = await change(ada, content=text)
+    assert answer["success"] is written
+    assert (await soul_of(rig) == RULES) is not written
+
+
+async def test_the_person_sees_what_would_go_and_decides(rig: Rig) -> None:
+    ada = await with_rules(rig)
+    answer = await change(ada, content="Be brief.")
+    assert "action" in answer["error"]
+    footer = (await ada.finish("Done.", ())).shown(ENGLISH)
+    assert "would remove 10 lines" in footer.note
+    assert "amber is written out" in footer.note
+    assert "jetty" not in footer.note
+    keep, discard = footer.buttons
+    (waiting,) = await (await rig.handle("ada")).review.waiting()
+    assert (keep.value, discard.value) == (
+        f"memory:keep:{waiting.id}",
+        f"memory:discard:{waiting.id}",
+    )
+    assert "It removes 10 lines" in waiting.reason.english
+    (stored,) = await rig.stores.reviews.waiting((await rig.handle("ada")).access, 10)
+    assert "amber" not in stored.reason.english
+    await (await rig.handle("ada")).review.approve(waiting.id)
+    assert await soul_of(rig) == "Be brief."
+
+
+async def test_single_lines_are_added_changed_and_removed(rig: Rig) -> None:
+    ada = await with_rules(rig)
+    assert (await change(ada, action="add_line", content="- Be brief."))["success"] is True
+    assert (await change(ada, action="add_line", content="be brief."))["version"] == 2
+    old = "Rule 2: cedar is written out."
+    new = "- Rule 2: cedar is short."
+    assert (await change(ada, action="replace_line", line=old, content=new))["success"] is True
+    gone = "rule 3: dune is written out."
+    assert (await change(ada, action="remove_line", content=gone))["success"] is True
+    lines = (await soul_of(rig)).split("\n")
+    assert len(lines) == 10
+    assert lines[2:4] == [new, "- Rule 4: ember is written out."]
+    assert lines[-1] == "- Be brief."
+
+
+async def test_lines_that_are_removed_one_by_one_are_asked_about_as_well(rig: Rig) -> None:
+    ada = await with_rules(rig)
+    lines = RULES.split("\n")
+    answers = [await change(ada, action="remove_line", content=line) for line in lines[:4]]
+    assert [answer["success"] for answer in answers] == [True, True, True, False]
+    assert await soul_of(rig) == "\n".join(lines[3:])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"action": "remove_line", "content": "Rule 77."},
+        {"action": "replace_line", "content": "New.", "line": "Rule 77."},
+        {"action": "replace_line", "content": "New."},
+        {"action": "remove_line", "content": "Twice."},
+    ],
+)
+async def test_a_line_that_is_not_there_once_is_an_error(
+    rig: Rig, arguments: dict[str, str]
+) -> None:
+    written = f"{RULES}\nTwice.\nTwice."
+    ada = await with_rules(rig, written)
+    assert (await change(ada, **arguments))["success"] is False
+    assert await soul_of(rig) == written
+
+
+async def test_a_memory_has_no_lines(rig: Rig) -> None:
+    ada = await turn(rig)
+    with pytest.raises(ToolError, match="soul and bible"):
+        await change(ada, target="memory", action="add_line", content="Lives in Rome.")
+
+
+async def test_an_operator_in_a_room_is_told_privately(rig: Rig) -> None:
+    root = await rig.handle("root", at=ROOM, role=Role.OPERATOR)
+    await root.documents.write("bible", RULES)
+    caller = replace(rig.caller("root", at=ROOM, role=Role.OPERATOR), alone=False)
+    begun = await rig.remembrance.turn(caller)
+    await begun.prompt_parts()
+    assert (await update(begun, "bible", "We sell tea."))["status"] == "waiting_for_review"
+    assert (await begun.finish("Done.", ())).shown(ENGLISH).note == ""
+    (waiting,) = (await rig.handle("root", at=ROOM)).choices.waiting_notices
+    assert "project notes" in waiting
+    assert "amber" not in waiting
