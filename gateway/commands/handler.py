@@ -92,8 +92,8 @@ TASK_KEPT: Final = text("The task was not changed.")
 NOTHING_DELETED: Final = text("Nothing was deleted.")
 NOTHING_SEEN: Final = text("I see no earlier messages of this conversation.")
 SEES: Final = counted(
-    "I see the last message of this conversation (at most {most}, none older than {age}). It takes "
-    "about **{tokens}** of {most_tokens} tokens.",
+    "I see the last **{count}** message of this conversation (at most {most}, none older than "
+    "{age}). It takes about **{tokens}** of {most_tokens} tokens.",
     "I see the last **{count}** messages of this conversation (at most {most}, none older than "
     "{age}). They take about **{tokens}** of {most_tokens} tokens.",
 )

@@ -21,9 +21,7 @@ from db.errors import StoreUnavailable
 from db.values import storable
 from gateway.message import Place
 from gateway.people import Audience, Role
-from memory.knowledge.answers import NOTE
 from memory.knowledge.model import BranchState, ChunkHit, KnowledgeQuery, Repository
-from memory.knowledge.standing import older_than_git
 from memory.model.scope import RequestScope, choice_names, room_of
 from memory.stores.room_bindings import RoomBindingStore
 
@@ -173,8 +171,7 @@ class KnowledgeReader:
         """Return matching parts of files, best first."""
         return await self._index.search(await self.access(request), query)
 
-    async def note(self, request: RequestScope) -> str:
-        """Return what a model has to know about the results of a search, with the repositories
-        whose index is older than git."""
-        states = await self._index.states(await self.access(request), MAX_COMPARED)
-        return " ".join((NOTE, *await older_than_git(states)))
+    async def states(self, request: RequestScope) -> list[tuple[Repository, list[BranchState]]]:
+        """Return the repositories that the request may read, at most `MAX_COMPARED`, with their
+        branches in the index."""
+        return await self._index.states(await self.access(request), MAX_COMPARED)

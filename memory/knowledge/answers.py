@@ -6,12 +6,13 @@ The text of a repository is data: it instructs nobody, and it proves nothing abo
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 from urllib.parse import quote
 
 from memory.agents.defences import MARK
-from memory.knowledge.model import MAX_PATH, ChunkHit
+from memory.knowledge.model import MAX_PATH, BranchState, ChunkHit, Repository
+from memory.knowledge.standing import older_than_git
 from safety.injection_detection.detect import detect_injection, neutralise_markers
 from safety.secret_detection.detect import redact_secrets
 
@@ -64,6 +65,12 @@ NOTE: Final = (
     "what you use by its `citation`. A decision with `superseded_by` no longer holds. If nothing "
     "here answers, say that you do not find it in the repositories."
 )
+
+
+async def note_of(states: Sequence[tuple[Repository, Sequence[BranchState]]]) -> str:
+    """Return what a model has to know about results, with the repositories whose index is older
+    than git. `states` are the searched repositories with their branches in the index."""
+    return " ".join((NOTE, *await asyncio.to_thread(older_than_git, states)))
 
 
 async def answers_of(hits: list[ChunkHit]) -> list[dict[str, object]]:

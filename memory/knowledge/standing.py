@@ -3,7 +3,6 @@
 Imports no library, for `parley.cli.knowledge.quick_status`.
 """
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -54,15 +53,11 @@ def standings(repository: Repository, states: Sequence[BranchState]) -> tuple[li
     ], ""
 
 
-async def older_than_git(
+def older_than_git(
     repositories: Sequence[tuple[Repository, Sequence[BranchState]]],
 ) -> list[str]:
     """A sentence for each repository whose index is older than git, `MAX_TOLD` at most. Names of
-    branches are text of others, and are not in it."""
-    return await asyncio.to_thread(_older, repositories)
-
-
-def _older(repositories: Sequence[tuple[Repository, Sequence[BranchState]]]) -> list[str]:
+    branches are text of others, and are not in it. Reads files: not on an event loop."""
     told: list[str] = []
     for repository, states in repositories:
         behind = [one for one in standings(repository, states)[0] if one.text == "stale"]

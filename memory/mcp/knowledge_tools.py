@@ -9,7 +9,7 @@ from gateway.errors import ToolError
 from gateway.ports.action import Output
 from gateway.ports.rights import TokenScope, by_agent_too
 from memory.agents.model import Capability
-from memory.knowledge.answers import answers_of
+from memory.knowledge.answers import answers_of, note_of
 from memory.mcp.names import KNOWLEDGE
 from memory.mcp.tool_definition import AnyTool, AsAgent, McpCall, ToolDefinition
 from memory.turns.knowledge_tools import (
@@ -74,7 +74,7 @@ def _run(
             raise ToolError(NO_REPOSITORY)
         answers = await answers_of(await reader.search(request, query_of(tool, given)))
         results = [KnowledgeHit.model_validate(answer) for answer in answers]
-        return KnowledgeResult(note=await reader.note(request), results=results)
+        return KnowledgeResult(note=await note_of(await reader.states(request)), results=results)
 
     return search
 

@@ -18,7 +18,7 @@ from gateway.authorship import Material
 from gateway.errors import ToolError
 from gateway.ports import ToolProvider, ToolSpec
 from memory.knowledge.access import KnowledgeReader, is_restricted
-from memory.knowledge.answers import MAX_RESULTS, answers_of
+from memory.knowledge.answers import MAX_RESULTS, answers_of, note_of
 from memory.knowledge.model import FileKind, KnowledgeQuery
 from memory.model.scope import RequestScope
 from memory.turns.arguments import Arguments, read_arguments
@@ -167,7 +167,7 @@ class KnowledgeTools:
         query = query_of(tool, read_arguments(tool.arguments, arguments))
         try:
             hits = await self._reader.search(self._request, query)
-            note = await self._reader.note(self._request)
+            note = await note_of(await self._reader.states(self._request))
         except StoreUnavailable as error:
             log.warning("repositories_not_searched", error=str(error))
             raise ToolError(UNAVAILABLE) from None

@@ -49,7 +49,7 @@ def docs(
         return 0
     file = page_named(page)
     if file is None:
-        close = suggestion(page, [name for name, _ in listed])
+        close = suggestion(page, [name for name, _ in listed]).english
         raise UsageError(f"There is no page {page}. {close} `parley docs` lists all pages.")
     print_text(file.read_text("utf-8"))
     return 0

@@ -23,7 +23,7 @@ def render_file(
     """Print the messages; where there are several, a line on standard error before each."""
     manifests = discover().manifests
     if platform not in manifests and platform != "plain":
-        advice = suggestion(platform, list(manifests))
+        advice = suggestion(platform, list(manifests)).english
         raise UsageError(f"{platform} is not a known platform. {advice}")
     parts = render(_read(file), platform)
     for number, part in enumerate(parts, 1):

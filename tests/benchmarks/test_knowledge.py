@@ -32,7 +32,7 @@ async def test_questions_go_through_the_search(tmp_path: Path) -> None:
     await index(database, CORPUS)
     (found,) = await answered(database, CORPUS)
     assert found.ndcg == 1
-    nothing = RankingRules(0, 0, 0, 0, 0, 1, 1, False, 1, 0)
+    nothing = RankingRules(0, 0, 0, 0, 0, 1, 1, False, 1, 0, 0, 0)
     (plain,) = await answered(database, CORPUS, nothing)
     assert plain.ndcg < 1
     await database.stop()

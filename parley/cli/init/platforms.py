@@ -86,7 +86,7 @@ def _chosen(session: InitSession) -> list[str]:
     manifests = session.platforms.manifests
     for name in session.given.platforms:
         if name not in manifests:
-            advice = suggestion(name, list(manifests))
+            advice = suggestion(name, list(manifests)).english
             raise ConfigurationError(f"{name} is not a known platform. {advice}")
     if session.given.platforms:
         return list(dict.fromkeys(session.given.platforms))

@@ -96,7 +96,7 @@ async def test_hooks_of_a_repository_with_a_configuration_can_be_removed(machine
     machine.clone.commit({"config/parley.yaml": HOSTILE})
     machine.env.clear()
     ended = await machine.run("knowledge", "hooks", "remove", cwd=machine.clone.folder)
-    assert (ended.status, ended.out) == (0, "3 hooks removed.\n")
+    assert (ended.status, ended.out) == (0, "6 hooks removed.\n")
 
 
 async def test_init_makes_the_configuration_of_a_checkout_the_users_own(machine: Machine) -> None:

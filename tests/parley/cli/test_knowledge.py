@@ -237,9 +237,9 @@ async def test_hooks_that_another_tool_replaced_are_named_with_the_next_step(sho
         assert f"`parley knowledge hooks install {shop.git.folder}`" in told
     assert (await shop.as_json("ingest"))["lost_hooks"] == ["post-commit"]
     shop.git.git("config", "core.hooksPath", ".husky/_")
-    assert len((await shop.as_json("status"))["lost_hooks"]) == 3
+    assert len((await shop.as_json("status"))["lost_hooks"]) == 6
     shop.git.git("config", "core.hooksPath", "/elsewhere")
-    assert len((await shop.as_json("status"))["lost_hooks"]) == 3
+    assert len((await shop.as_json("status"))["lost_hooks"]) == 6
     await shop.knowledge("hooks", "install", "shop")
     shop.git.git("config", "--unset", "core.hooksPath")
     await shop.knowledge("hooks", "install", "shop")

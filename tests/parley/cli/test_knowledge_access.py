@@ -40,7 +40,7 @@ async def test_a_commit_updates_the_index(tmp_path: Path) -> None:
     assert "is not registered" in refused.err
     assert (await parley("knowledge", "init", str(repo), cwd=tmp_path)).status == 0
     missing = await parley("knowledge", "hooks", "status", str(repo), cwd=tmp_path)
-    assert (missing.status, missing.out.count("missing")) == (1, 3)
+    assert (missing.status, missing.out.count("missing")) == (1, 6)
     installed = await parley("knowledge", "hooks", "install", str(repo), cwd=tmp_path)
     assert installed.status == 0, installed.err
     (repo / "typer.py").write_text("raise SystemExit('a file of the repository was imported')")
@@ -51,7 +51,7 @@ async def test_a_commit_updates_the_index(tmp_path: Path) -> None:
         assert time.monotonic() < until, (repo / ".git/parley/hooks.log").read_text()
         time.sleep(0.05)
     status = await parley("knowledge", "hooks", "status", str(repo), cwd=tmp_path)
-    assert (status.status, status.out.count("installed")) == (0, 3)
+    assert (status.status, status.out.count("installed")) == (0, 6)
     assert (await parley("knowledge", "hooks", "remove", str(repo), cwd=tmp_path)).status == 0
     assert git(repo, "status", "--short") == ""
     assert not (repo / ".git/hooks/post-commit").exists()

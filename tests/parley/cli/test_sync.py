@@ -57,7 +57,7 @@ async def test_a_failure_is_one_message_and_an_exit_status(tmp_path: Path) -> No
 async def test_doctor_tests_every_source(tmp_path: Path) -> None:
     configured(tmp_path)
     ended = await parley("doctor", cwd=tmp_path)
-    assert f"heartbeat: {TEA}: 1 figures" in ended.out
+    assert f"heartbeat: {TEA}: 1 figure\n" in ended.out
     assert "heartbeat: slack:main:OWN: figures about the use of this assistant" in ended.out
     assert "BROKEN  heartbeat: slack:main:GONE: gone.db: unable to open" in ended.out
     assert ended.status == 1

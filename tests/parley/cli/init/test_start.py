@@ -41,9 +41,13 @@ class Running:
         """A link that signs an owner in."""
         return "http://127.0.0.1:1/console/sign-in#secret"
 
-    def pages(self) -> list[str]:
-        """The links to its pages."""
+    def page_addresses(self) -> list[str]:
+        """The addresses of its pages."""
         return ["http://127.0.0.1:1/chat/"]
+
+    def page_links(self) -> list[str]:
+        """Links that admit a browser to its pages."""
+        return ["http://127.0.0.1:1/log-in#secret"]
 
 
 def session_with(folder: Path, values: dict[str, Value]) -> InitSession:
@@ -106,6 +110,7 @@ async def test_output_that_others_may_read_has_no_link_that_signs_an_owner_in(
     await welcome_owner(session_with(tmp_path, {**WEB}), cast("App", running))
     text = said()
     assert "sign-in#" not in text
+    assert "log-in#" not in text
     assert "http://127.0.0.1:1/console/ `parley console link --operator" in text
 
 
@@ -117,7 +122,7 @@ async def test_a_code_that_nobody_uses_ends_with_the_command_for_a_new_one(
     await welcome_owner(session_with(tmp_path, {**WEB}), cast("App", running))
     text = said()
     assert "OWNER-" in text
-    assert "- the web page: http://127.0.0.1:1/chat/" in text
+    assert "- the web page: http://127.0.0.1:1/log-in#secret" in text
     assert "http://127.0.0.1:1/console/sign-in#secret" in text
     assert "Nobody used the code, and it has expired." in text
     assert "prints a new code" in text
