@@ -60,7 +60,7 @@ TUESDAY: Final[tuple[Deed, ...]] = (
     Says("ben", "Ada hates coriander", ("kept", "asked")),
     Says("ada", "Ben's birthday is on 3 May", ("kept",)),
     Says("ada", "My bike is at the station", ("kept",), where="web"),
-    Asks("ada", "What did I say yesterday?", finds=("landlord",), never=("cello",), by_time=True),
+    Asks("ada", "What did I say yesterday?", finds=("4 December",), never=("cello",), by_time=True),
     Asks("ada", "When is the deadline of the museum project?", finds=("9 December",)),
     Asks("ben", "Which number does my train have?", finds=("715",)),
     Asks("ben", "What does Ada keep at the reception?", never=("spare key",)),
@@ -116,7 +116,7 @@ FRIDAY: Final[tuple[Deed, ...]] = (
     Says("ada", "Ben plays the trumpet", ("kept", "asked"), where="room"),
     Uses("ada", "memories", arguments="review"),
     Asks("ada", "Who has a dog?", never=("trumpet",)),
-    Asks("ben", "What did I say on Tuesday?", finds=("Granada",), never=("museum",), by_time=True),
+    Asks("ben", "What did I say on Tuesday?", finds=("Lugano",), never=("museum",), by_time=True),
     Asks("ada", "Whose birthday is in May?", finds=("3 May",)),
 )
 

@@ -21,17 +21,6 @@ from benchmarks.week.player import Player
 from benchmarks.week.report import day_lines, figures
 from benchmarks.week.story import SECRET, WEEK
 
-AWAITED: Final = frozenset(
-    {
-        "It broke again last night",
-        "彼はもういない",
-        "Er wohnt jetzt dort",
-        "What did I say yesterday?",
-        "What did I say on Tuesday?",
-    }
-)
-"""Statements without a subject are stored, and a question about a day finds nothing by its day."""
-
 
 @pytest.fixture(scope="module")
 def week(tmp_path_factory: pytest.TempPathFactory) -> Player:
@@ -43,8 +32,7 @@ def test_no_rule_of_the_week_is_broken(week: Player) -> None:
 
 
 def test_every_deed_does_what_it_should(week: Player) -> None:
-    odd = [(one.deed, wrong(one)) for one in week.outcomes if wrong(one)]
-    assert [one for one in odd if getattr(one[0], "text", "") not in AWAITED] == []
+    assert [(one.deed, wrong(one)) for one in week.outcomes if wrong(one)] == []
 
 
 def test_the_week_has_every_sort_of_deed_and_result(week: Player) -> None:
