@@ -40,6 +40,8 @@ _CASES: Final[Mapping[int, tuple[str, ...]]] = {
         "break_glass_off",
         "conflict",
         "duplicate",
+        "asked_already",
+        "rejected_lately",
         "full",
         "memory_off",
         "no_account",

@@ -8,7 +8,7 @@ from db.errors import StoreUnavailable
 from gateway.errors import ConfigurationError
 from gateway.ports.clock import SystemClock
 from gateway.ports.losses import STEPS, LossKind
-from gateway.text import counted, text, verbatim
+from gateway.text import counted, joined, text, verbatim
 from parley.config import Settings
 from parley.doctor.machine import Finding, Status
 from parley.runtime.installation import (
@@ -147,10 +147,10 @@ def of_processes(everywhere: Installation) -> list[Finding]:
 def _of_part(part: InstallationPart, everywhere: Installation) -> Finding:
     name = f"account {part.account}" if part.account else WORKERS
     if part.state == MISSING:
-        return Finding("broken", name, part.problem, f"{part.step}.")
+        return Finding("broken", name, part.problem, joined((part.step, verbatim("."))))
     if not part.is_well:
         advice = text("See the log of the process that serves it.")
-        return Finding("broken", name, f"{part.state} {part.problem}".rstrip(), advice)
+        return Finding("broken", name, joined((verbatim(part.state), part.problem), " "), advice)
     return Finding(
         "ok",
         name,

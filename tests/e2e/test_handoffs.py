@@ -57,12 +57,13 @@ class Source:
     def handoffs(self) -> HandoffManager:
         return agents_of(self.app).handoffs
 
-    async def hand(self, person: str) -> Handoff:
+    async def hand(self, person: str, part: int = 0) -> Handoff:
         if not self.id:
             registry = agents_of(self.app).registry
             made = await registry.register_agent(self.request, AgentType.CLAUDE_CODE, name="F *1*")
             self.id = made.id
-        handoff = await self.handoffs.initiate_handoff(self.request, self.id, person, TASK)
+        task = TASK | {"relevant_files": [f"src/Login{part or ''}.tsx"]}
+        handoff = await self.handoffs.initiate_handoff(self.request, self.id, person, task)
         assert handoff is not None
         return handoff
 
@@ -242,10 +243,10 @@ async def test_an_agent_cannot_flood_a_person(tmp_path: Path) -> None:
         ada = direct(lab)
         await ada.say("say: hello")
         source, person = Source(lab.app), await person_of(lab, "Ada")
-        for _ in range(10):
-            await source.hand(person)
+        for part in range(10):
+            await source.hand(person, part)
         with pytest.raises(RegistryCapacityError, match="10 handoffs an hour"):
-            await source.hand(person)
+            await source.hand(person, 10)
         await offered(lab.app)
         assert len(await ada.shown()) == 11
         several = await ada.command("handoff", "accept")

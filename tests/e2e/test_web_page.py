@@ -245,7 +245,7 @@ async def test_files_are_dropped_pasted_and_refused_by_name(tmp_path: Path) -> N
         await expect(page.locator("#attached li")).to_have_count(1)
         await page.evaluate(ADD_FILES, ["drop", [["large.txt", 2_001], ["b.txt", 5], ["empty", 0]]])
         await expect(page.locator("#attached li")).to_have_count(2)
-        await expect(page.locator("#problem")).to_contain_text("large.txt has 2 kB")
+        await expect(page.locator("#problem")).to_contain_text("large.txt is too large: 2 kB")
         await expect(page.locator("#problem")).to_contain_text("empty is empty, or a folder")
         await page.evaluate(ADD_FILES, ["drop", [[f"{n}.txt", 1] for n in range(12)]])
         await expect(page.locator("#attached li")).to_have_count(10)

@@ -42,7 +42,8 @@ def is_back(g: Gateway) -> None:
 
 def _said(request: ModelRequest) -> str:
     blocks = request.messages[-1].content
-    return "re: " + " ".join(block.text for block in blocks if isinstance(block, TextBlock))
+    texts = [block.text for block in blocks if isinstance(block, TextBlock)]
+    return "re: " + " ".join(text for text in texts if not text.startswith("Today is "))
 
 
 def _broken(request: ModelRequest) -> str:

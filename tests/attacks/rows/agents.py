@@ -220,8 +220,9 @@ async def _bombing(scene: Scene) -> None:
     source, person = scene.words["mallory_agent"], str(scene.person_id("ada"))
     context = {"task_description": "Do this"}
     taken = 0
-    for _ in range(14):
-        arguments: dict[str, Any] = {"source_id": source, "target_id": person, "context": context}
+    for part in range(14):
+        arguments: dict[str, Any] = {"source_id": source, "target_id": person}
+        arguments["context"] = {"task_description": f"Do part {part} of this"}
         taken += bool(await tool(scene, "initiate_handoff", **arguments))
     hold(taken == 10, f"{taken} tasks reached one person")
     own, others = await agent_of(scene, "mallory"), scene.words["ada_agent"]
@@ -239,7 +240,8 @@ async def _bombing(scene: Scene) -> None:
         waiting = 0
         with suppress(RegistryCapacityError):
             while waiting <= most:
-                await agents.handoffs.initiate_handoff(request, source, target, context)
+                task = {"task_description": f"Do part {waiting} of that"}
+                await agents.handoffs.initiate_handoff(request, source, target, task)
                 waiting += 1
         hold(waiting == most, f"{waiting} handoffs wait for one agent")
     # The same receiver is reachable for others again, once tasks are rejected.

@@ -49,12 +49,12 @@ async def test_text_removed_from_a_soul_is_reported() -> None:
 
 async def test_operators_write_the_bible_and_members_see_it() -> None:
     async with memory_rig() as rig:
-        assert "guild on Discord" in (await say(rig, "/bible", at=ROOM)).markdown
+        assert "a place on Discord" in (await say(rig, "/bible", at=ROOM)).markdown
         reply = await say(rig, "/bible We sell tea.", "root", at=ROOM, role=Role.OPERATOR)
         assert reply.markdown == "Saved as version 2 of the project notes."
         assert "We sell tea." in (await say(rig, "/bible", at=ROOM)).markdown
         await say(rig, "/bible undo", "root", at=ROOM, role=Role.OPERATOR)
-        assert "guild on Discord" in (await say(rig, "/bible", at=ROOM)).markdown
+        assert "a place on Discord" in (await say(rig, "/bible", at=ROOM)).markdown
 
 
 async def test_a_proposal_of_a_member_is_decided_by_an_operator() -> None:

@@ -88,7 +88,9 @@ async def test_the_row_contains_text_of_the_person_only_in_the_message(
 def test_the_text_the_notice_and_the_program_of_a_request_are_not_stored() -> None:
     left_out = set(RequestScope.__struct_fields__)
     missing = left_out - {field.name for field in fields(StoredRequest)}
-    assert missing == {"words", "notice", "agent", "from_repository"}, "only people have turns"
+    assert missing == {"words", "notice", "agent", "from_repository", "zone", "languages"}, (
+        "only people have turns"
+    )
     assert {field.name for field in fields(StoredRequest)} < left_out
 
 

@@ -170,10 +170,10 @@ async def test_ended_handoffs_are_deleted_and_counted_and_open_ones_stay(folder:
         request = await opened.person(ADA)
         agents = [await agent_of(opened, ADA) for _ in range(2)]
         handoffs = opened.services.handoffs
-        context = {"task_description": "Write the tests"}
+        contexts = [{"task_description": f"Write the tests of part {part}"} for part in range(4)]
         ids = [
             handoff.id
-            for _ in range(4)
+            for context in contexts
             if (handoff := await handoffs.initiate_handoff(request, agents[0], agents[1], context))
         ]
         await handoffs.reject_handoff(request, ids[0], agents[1], "no")

@@ -21,6 +21,7 @@ QUESTIONS = {
     "why are answers not converted with regular expressions": 10,
     "why is no embedding model downloaded": 11,
     "where does a route declare who may call it": 12,
+    "when does a new statement replace an older one": 13,
 }
 
 
