@@ -212,7 +212,7 @@ async def test_on_a_full_disk_the_overview_names_the_folder_and_the_next_step() 
                 full = f"disk of {disk.folder} is full"
                 health = console.app.health
                 await eventually(
-                    lambda: any(full in str(p) for p in health.readiness().problems), 30
+                    lambda: any(full in str(p) for p in health.readiness().problems.values()), 30
                 )
                 await eventually(lambda: not console.app.health.readiness().ready, 30)
                 page = await visitor.get("/overview")

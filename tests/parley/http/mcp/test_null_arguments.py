@@ -39,6 +39,9 @@ def objects_in(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     yield from schema.get("$defs", {}).values()
 
 
+OTHER = "Deliveries go to the back door."
+
+
 async def test_the_schema_of_each_optional_argument_allows_null(servers: Servers) -> None:
     async with servers.client() as client:
         tools = (await client.list_tools()).tools
@@ -60,7 +63,8 @@ async def test_a_call_with_nulls_is_the_call_without_them(servers: Servers, path
             nulls = dict.fromkeys(optional)
             Draft202012Validator(tool.input_schema).validate(needed | nulls)
             plain = await client.call_tool(tool.name, needed)
-            result = await client.call_tool(tool.name, needed | nulls)
+            again = {"content": OTHER} if "content" in needed else {}  # the same is asked once
+            result = await client.call_tool(tool.name, needed | again | nulls)
             assert "validation error" not in text_of(result), (tool.name, text_of(result))
             assert result.is_error == plain.is_error, (tool.name, text_of(result))
 
