@@ -109,9 +109,8 @@ def memory_operations() -> tuple[Operation, ...]:
             *("POST", "/brain/memories", "remember", memories.remember, "Stored."),
             {
                 404: "The memory that it supersedes does not exist, or is not yours.",
-                409: "It is stored already, it is asked about already or was rejected, the plan or the "
-                "review queue is full, memory is off, "
-                "or no project is chosen.",
+                409: "It is stored already, it is asked about already or was rejected, the plan or "
+                "the review queue is full, memory is off, or no project is chosen.",
                 422: "No part of it can be stored.",
             },
             status=201,
