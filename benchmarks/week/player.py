@@ -40,8 +40,8 @@ class Kept:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a deed did. `answer` is what the person read. `recalled` are the memories that the model
-    read beside the conversation, `brief` those that are in every prompt of the session."""
+    """The effect of a deed. `answer` is what the person read. `recalled` are the memories that the
+    model read beside the conversation, `brief` those that are in every prompt of the session."""
 
     day: int
     deed: Deed

@@ -1,4 +1,4 @@
-"""What Ada and Ben do in seven days, in English, German, Spanish and Japanese."""
+"""The deeds of Ada and Ben in seven days, in English, German, Spanish and Japanese."""
 
 from typing import Final
 

@@ -119,7 +119,7 @@ class Around(Struct, frozen=True):
         if not (FIRST_YEAR <= year <= LAST_YEAR and 1 <= number <= 12):
             return None
         first = datetime(year, number, 1)  # noqa: DTZ001 - a local time
-        last = datetime(year + number // 12, number % 12 + 1, 1)  # noqa: DTZ001
+        last = datetime(year + number // 12, number % 12 + 1, 1)  # noqa: DTZ001 - a local time
         return first, last
 
     def latest_month(self, number: int) -> Span | None:

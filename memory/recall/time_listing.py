@@ -1,4 +1,4 @@
-"""What was said and learned within a time, and when a question is answered by it alone."""
+"""Lists the memories of a time, and decides if they alone answer a question."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -25,12 +25,12 @@ _OTHER: Final = 0.3
 
 
 class Answer(StrEnum):
-    """What answers a question with a time; the reason stands in the notes of the recollection."""
+    """The memories that answer a question with a time. It stands in the notes of a result."""
 
     WITHIN = "within_time"
     """Only what is from this time."""
     NOTHING = "nothing_then"
-    """Nothing: there is nothing from this time, and the question has no other subject."""
+    """No memory: none is from this time, and the question has no other subject."""
     ANYTHING = "any_time"
     """The ordinary search, which prefers what is from this time."""
 

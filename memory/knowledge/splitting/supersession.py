@@ -185,7 +185,8 @@ def _listed_numbers(text: str) -> list[str]:
     numbers: list[str] = []
     place = 0
     for _ in range(MAX_REFERENCES):
-        place += len(_BETWEEN.match(text, place)[0])  # type: ignore[index]  # it matches ""
+        if between := _BETWEEN.match(text, place):
+            place = between.end()
         if named := _NAMED.match(text, place):
             place = named.end()
         elif number := _NUMBER.match(text, place):

@@ -116,11 +116,12 @@ async def _registered(
     store = index.stores.repositories
     known = [one for one in await store.in_folder(str(location.common_dir)) if one.tenant == tenant]
     if known:
-        old = replace(known[0], remote=remote, folder=str(location.folder))
-        repository = replace(old, **changes)  # type: ignore[arg-type]
+        changes = {"remote": remote, "folder": str(location.folder), **changes}
+        repository = replace(known[0], **changes)  # type: ignore[arg-type]  # fields by their names
         done = await store.change(_checked(repository))
     else:
-        repository = replace(_new(git, tenant, remote), **changes)  # type: ignore[arg-type]
+        new = _new(git, tenant, remote)
+        repository = replace(new, **changes)  # type: ignore[arg-type]  # fields by their names
         done = await store.add(_checked(repository))
     if not done:
         raise UsageError(
