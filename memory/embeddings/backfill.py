@@ -114,6 +114,12 @@ PROBE: Final = "dimension"
 """The text that is sent to the model to know its dimension."""
 
 
+async def dimension_of(embedder: BackgroundEmbedder) -> int:
+    """Ask a model for the dimension of its vectors. Raises `ModelError`."""
+    (vector,) = await embedder.embed_in_background([PROBE])
+    return vector.dimension
+
+
 class EmbeddingBackfill:
     """Makes vectors of memories step by step; the caller decides when. `count` is called for every
     vector. `warm` loads the model before the first one, so that no question has to wait for it."""
@@ -163,8 +169,7 @@ class EmbeddingBackfill:
     async def _know_dimension(self) -> None:
         """Ask the model for its dimension, once, if there are vectors of its name."""
         if not self._dimension and await self._memories.dimensions(self._embedder.model):
-            (vector,) = await self._embedder.embed_in_background([PROBE])
-            self._dimension = vector.dimension
+            self._dimension = await dimension_of(self._embedder)
 
     async def _next(self) -> "tuple[list[Unembedded], _BackfillPlace]":
         """Return new memories, or else the next older ones, and where to continue after them."""
@@ -255,6 +260,7 @@ class ChunkBackfill:
         self._guard = guard
         self._attempts = Attempts(clock, HINT, warm, guard)
         self._noted: str | None = None
+        self._dimension = 0
         self._after = 0
         self._again_at = 0.0
         self._reported = clock.monotonic()
@@ -269,6 +275,7 @@ class ChunkBackfill:
         try:
             if not await self._attempts.loaded():
                 return 0
+            await self._know_dimension()
             return await self._next()
         except ModelError as error:
             self._attempts.failed(error)
@@ -277,9 +284,13 @@ class ChunkBackfill:
             await self._note(self._attempts.problem)
             return 0
 
+    async def _know_dimension(self) -> None:
+        if not self._dimension and await self._vectors.dimensions(self._embedder.model):
+            self._dimension = await dimension_of(self._embedder)
+
     async def _next(self) -> int:
-        now = self._clock.monotonic()
-        claim = await self._vectors.claim(self._embedder.model, self._after, self._clock.now())
+        now, model = self._clock.monotonic(), self._embedder.model
+        claim = await self._vectors.claim(model, self._after, self._clock.now(), self._dimension)
         if claim.last == self._after:
             if self._after and now >= self._again_at:
                 self._after, self._again_at = 0, now + WHOLE_AGAIN
@@ -305,6 +316,7 @@ class ChunkBackfill:
             with suppress(StoreUnavailable):
                 await self._vectors.release(some)
             raise
+        self._dimension = made[0].dimension
         vectors: dict[ClaimedText, Embedding] = dict(zip(some, made, strict=True))
         stored = await self._vectors.put(self._embedder.model, vectors)
         for _ in range(stored):

@@ -48,24 +48,8 @@ MAX_PARTS: Final = 100
 
 INTERRUPTED: Final = (httpx2.ReadError, httpx2.ReadTimeout, httpx2.RemoteProtocolError)
 
-MADE_ANEW: Final = (
-    "the model gives others than before. The running program makes the old ones anew; until then "
-    "words find these memories."
-)
-
 Progress = Callable[[str, int, int], None]
 """Called with the file, the bytes received, and the size (0 where it is unknown)."""
-
-
-class _Vectors(Struct, frozen=True):
-    """The numbers of memories with a vector of the configured model, and of all; `problem` says
-    why that cannot be counted. `dimensions` are the numbers of vectors by their dimension."""
-
-    model: str = ""
-    made: int = 0
-    of: int = 0
-    problem: str = ""
-    dimensions: dict[int, int] = {}
 
 
 def show_models(folder: Folder = None, config: Config = None, as_json: AsJson = False) -> int:
@@ -81,7 +65,9 @@ def show_models(folder: Folder = None, config: Config = None, as_json: AsJson = 
     return 0
 
 
-def _as_lines(models: Path, vectors: _Vectors, chunks: VectorProgress | None) -> Iterator[str]:
+def _as_lines(
+    models: Path, vectors: VectorProgress, chunks: VectorProgress | None
+) -> Iterator[str]:
     for model in MODELS:
         yield f"{model.name:<24}  {_state(model, models):<24}  for {model.purpose}"
     if not installed():
@@ -138,34 +124,31 @@ def _state(model: LocalModel, models: Path) -> str:
     return f"missing, {model.megabytes} MB" if len(missing) == len(model.files) else "incomplete"
 
 
-def _progress_line(vectors: _Vectors) -> str:
+def _progress_line(vectors: VectorProgress) -> str:
     if vectors.problem:
         return f"Vectors: {vectors.problem}"
     if not vectors.model:
         return "Vectors: none; memories are found by their words."
     share = 100 * vectors.made // max(vectors.of, 1)
     told = f"Vectors of {vectors.model}: {vectors.made:,} of {vectors.of:,} memories ({share} %)."
-    if len(vectors.dimensions) < 2:
-        return told
-    several = ", ".join(f"{count:,} with {one}" for one, count in vectors.dimensions.items())
-    return f"{told} They have different dimensions ({several}): {MADE_ANEW}"
+    return f"{told} {vectors.made_anew}".rstrip()
 
 
-def _vectors(settings: Settings) -> _Vectors:
+def _vectors(settings: Settings) -> VectorProgress:
     model = vector_model(settings)
     if not model:
-        return _Vectors()
+        return VectorProgress()
     try:
         require_database(settings)
         return with_storage(settings, lambda storage: _counted(storage, model))
     except (ParleyError, StoreUnavailable) as error:
-        return _Vectors(problem=str(error))
+        return VectorProgress(problem=str(error))
 
 
-async def _counted(storage: "Storage", model: str) -> _Vectors:
+async def _counted(storage: "Storage", model: str) -> VectorProgress:
     memories = storage.memory.memories
     made, of = await memories.embedded(model)
-    return _Vectors(model, made, of, dimensions=await memories.dimensions(model))
+    return VectorProgress(model, made, of, dimensions=await memories.dimensions(model))
 
 
 def _chunks(settings: Settings) -> VectorProgress | None:

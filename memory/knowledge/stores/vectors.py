@@ -33,6 +33,7 @@ LOCK: Final = "knowledge vectors"
 NEXT: Final = Statement(f"""
     SELECT c.number, NOT EXISTS (
             SELECT 1 FROM knowledge_vectors v WHERE v.chunk = c.number AND v.model = :model
+                AND (:dimension = 0 OR v.dimension = :dimension)
         ) AND NOT EXISTS (SELECT 1 FROM knowledge_vector_claims k WHERE k.chunk = c.number)
     FROM knowledge_chunks c WHERE c.number > :after ORDER BY c.number LIMIT {LOOKED_AT}
 """)
@@ -42,7 +43,8 @@ TEXTS: Final = Statement(f"""
 """)
 MADE: Final = Statement(f"""
     SELECT text_hash, dimension, vector FROM knowledge_vectors
-    WHERE model = :model AND {among("text_hash", "hashes")} ORDER BY number
+    WHERE model = :model AND (:dimension = 0 OR dimension = :dimension)
+        AND {among("text_hash", "hashes")} ORDER BY number
 """)
 EXPIRE: Final = Statement("DELETE FROM knowledge_vector_claims WHERE until <= :now")
 CLAIM: Final = Statement(
@@ -68,6 +70,10 @@ ALL: Final = Statement("""
     SELECT (SELECT count(*) FROM knowledge_vectors WHERE model = :model),
         (SELECT count(*) FROM knowledge_chunks)
 """)
+DIMENSIONS: Final = Statement("""
+    SELECT dimension, count(*) FROM knowledge_vectors
+    WHERE model = :model GROUP BY dimension ORDER BY dimension
+""")
 NOTE: Final = Statement("""
     INSERT INTO knowledge_vector_problems (model, problem, at) VALUES (:model, :problem, :at)
     ON CONFLICT (model) DO UPDATE SET problem = excluded.problem, at = excluded.at
@@ -86,10 +92,11 @@ class SqlChunkVectors:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def claim(self, model: str, after: int, now: datetime) -> ChunkClaim:
-        """Claim the next chunks after a number without a vector of the model, at most
-        `MAX_CLAIMED`. A claim ends when its vectors are stored, or after two minutes."""
-        named = {"model": storable(model)}
+    async def claim(self, model: str, after: int, now: datetime, dimension: int = 0) -> ChunkClaim:
+        """Claim the next chunks after a number without a vector of the model and of the dimension
+        (0: of any), at most `MAX_CLAIMED`. A claim ends when its vectors are stored, or after two
+        minutes."""
+        named = {"model": storable(model), "dimension": dimension}
 
         def work() -> Work[ChunkClaim]:
             yield from lock(LOCK)
@@ -152,6 +159,11 @@ class SqlChunkVectors:
         """Count the chunks that have a vector of the model, and all chunks."""
         (row,) = await self._database.fetch(ALL, {"model": storable(model)})
         return int(row[0]), int(row[1])
+
+    async def dimensions(self, model: str) -> dict[int, int]:
+        """Return the number of vectors of the model by their dimension."""
+        rows = await self._database.fetch(DIMENSIONS, {"model": storable(model)})
+        return {int(dimension): int(count) for dimension, count in rows}
 
     async def embedded_of(self, model: str, repository_id: str) -> int:
         """Count the chunks of a repository that have a vector of the model."""

@@ -25,13 +25,26 @@ class VectorModel(Struct, frozen=True):
 
 
 class VectorProgress(Struct, frozen=True):
-    """The numbers of chunks with a vector of the configured model, and of all; `problem` says why
-    no more of them get one."""
+    """The numbers of chunks or memories with a vector of the configured model, and of all.
+    `problem` says why no more of them get one, or why they cannot be counted; `dimensions` are the
+    numbers of vectors by their dimension."""
 
     model: str = ""
     made: int = 0
     of: int = 0
     problem: str = ""
+    dimensions: dict[int, int] = {}
+
+    @property
+    def made_anew(self) -> str:
+        """A sentence on vectors of several dimensions; "" if all have the same one."""
+        if len(self.dimensions) < 2:
+            return ""
+        several = ", ".join(f"{count:,} with {one}" for one, count in self.dimensions.items())
+        return (
+            f"They have different dimensions ({several}): the model gives others than before. The "
+            "running program makes the old ones anew; until then a search for them uses words only."
+        )
 
     @property
     def text(self) -> str:
@@ -41,7 +54,8 @@ class VectorProgress(Struct, frozen=True):
             told += f" of {self.model}"
         if self.made < ENOUGH * self.of or not self.model:
             told += "; a search uses words only"
-        return f"{told}; no more are made, because {self.problem}" if self.problem else told
+        told = f"{told}; no more are made, because {self.problem}" if self.problem else told
+        return f"{told}. {self.made_anew}" if self.made_anew else told
 
 
 async def progress_of(
@@ -50,10 +64,12 @@ async def progress_of(
     """The progress of all repositories, or of one with `of` chunks. Raises `StoreUnavailable`."""
     if repository is None:
         made, of = await vectors.embedded(model.name)
+        dimensions = await vectors.dimensions(model.name)
     else:
+        dimensions = {}
         made = await vectors.embedded_of(model.name, repository.id)
     problem = model.problem or await vectors.problem(model.name)
-    return VectorProgress(model.name, made, of, problem)
+    return VectorProgress(model.name, made, of, problem, dimensions)
 
 
 class IndexStores(Struct, frozen=True):

@@ -9,7 +9,13 @@ from structlog.testing import capture_logs
 from gateway.errors import ModelRefused, ModelUnavailable
 from gateway.inbound.crash_loop_guard import MAX_WEIGHT
 from gateway.ports.work_guard import WorkItem
-from memory.embeddings.backfill import AFTER_FAILURE, AFTER_REFUSAL, WHOLE_AGAIN, ChunkBackfill
+from memory.embeddings.backfill import (
+    AFTER_FAILURE,
+    AFTER_REFUSAL,
+    PROBE,
+    WHOLE_AGAIN,
+    ChunkBackfill,
+)
 from memory.knowledge.ports import MAX_CLAIMED
 from memory.knowledge.stores.vectors import SqlChunkVectors
 from tests.memory.knowledge.search.conftest import Library, library
@@ -83,8 +89,9 @@ async def test_processes_share_the_work(rig: Rig) -> None:
     await rig.add(*texts)
     one, other = MeaningModel(), MeaningModel()
     await finish(rig.work(one), rig.work(other))
-    assert sorted(one.texts + other.texts) == sorted(texts)
-    assert len(one.texts) == len(other.texts)
+    made = [[text for text in model.texts if text != PROBE] for model in (one, other)]
+    assert sorted(made[0] + made[1]) == sorted(texts)
+    assert len(made[0]) == len(made[1])
 
 
 async def test_a_later_process_continues(rig: Rig) -> None:
@@ -92,7 +99,35 @@ async def test_a_later_process_continues(rig: Rig) -> None:
     await rig.add(*texts)
     await rig.work().step()
     await finish(rig.work())
-    assert rig.model.texts == texts
+    assert [text for text in rig.model.texts if text != PROBE] == texts
+
+
+async def test_after_another_dimension_of_the_same_name_all_vectors_are_made_anew(rig: Rig) -> None:
+    texts = [f"text {number}" for number in range(MAX_CLAIMED + 3)]
+    await rig.add(*texts)
+    await finish(rig.work())
+    assert await rig.vectors.dimensions("m") == {5: len(texts)}
+    work = rig.work(MeaningModel(more=2))
+    assert await work.step()
+    assert await rig.vectors.dimensions("m") == {5: 3, 7: MAX_CLAIMED}
+    await finish(work)
+    assert await rig.vectors.dimensions("m") == {7: len(texts)}
+    again = MeaningModel(more=2)
+    await finish(rig.work(again))
+    assert again.texts == [PROBE]
+
+
+async def test_a_dimension_that_changes_while_the_program_runs_is_followed(rig: Rig) -> None:
+    await rig.add("a cat", "a dog")
+    work = rig.work()
+    await finish(work)
+    rig.model.more = 1
+    await rig.add("a tree", id_="r2")
+    await finish(work)
+    assert await rig.vectors.dimensions("m") == {5: 2, 6: 1}
+    await rig.clock.advance(WHOLE_AGAIN)
+    await finish(work)
+    assert await rig.vectors.dimensions("m") == {6: 3}
 
 
 async def test_another_model_makes_all_vectors_anew(rig: Rig) -> None:

@@ -11,9 +11,10 @@ MEANINGS = (("cat", "kitten"), ("dog", "puppy"), ("car", "engine"), ("tree", "oa
 @dataclass
 class MeaningModel:
     """Implements `Embedder` and `BackgroundEmbedder`: one number for each of `MEANINGS`, and a
-    small one for all texts."""
+    small one for all texts. `more` numbers of 0 make a vector of another dimension."""
 
     model: str = "m"
+    more: int = 0
     error: Exception | None = None
     texts: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
@@ -29,7 +30,7 @@ class MeaningModel:
     def _embedded(self, texts: Sequence[str]) -> list[Embedding]:
         if self.error:
             raise self.error
-        return [Embedding(self.model, vector_of(text)) for text in texts]
+        return [Embedding(self.model, (*vector_of(text), *[0.0] * self.more)) for text in texts]
 
 
 def vector_of(text: str) -> tuple[float, ...]:
