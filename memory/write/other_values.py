@@ -29,6 +29,7 @@ from memory.text.comparable import (
     sort_of_number,
     tells,
 )
+from memory.text.stop_words import language_of
 
 _MEASURED: Final = re.compile(r"(?:예요|이에요|입니다|있어요|있습니다|있다)$")
 """The end of a Korean statement about a state."""
@@ -51,6 +52,7 @@ def counted_otherwise(one: Statement, other: Statement) -> bool:
     if apart[0] == len(both) - 1:
         return False
     numbers = is_number(one.tokens[mine]) and is_number(other.tokens[theirs])
+    numbers = numbers and _says_before_or_last(one, mine)
     unit = one.tokens[both[apart[0] + 1][0]]
     return numbers and tells(unit) and bool(one.telling_at(one.core[: apart[0]]) or _speaks(one))
 
@@ -118,11 +120,27 @@ def gives_up(one: Statement, other: Statement) -> bool:
 
 def _is_state(one: Statement) -> bool:
     """True if the statement says how much or how many a thing has, and not what happened."""
-    return (
-        bool(HAS.places(one.tokens))
-        or any(COPULAS.length_at(one.tokens, place) for place in one.core)
-        or bool(_MEASURED.search(one.tokens[-1].plain))
-    )
+    return bool(_having(one)) or _is_measured(one)
+
+
+def _having(one: Statement) -> list[int]:
+    """Return the places of the words that say what a thing has or is."""
+    has = HAS.places(one.tokens) | COPULAS.places(one.tokens)
+    if any(one.tokens[at].plain == "a" for at in has):  # French for "has"
+        english = language_of([token.plain for token in one.tokens]) in ("English", "")
+        has -= {at for at in has if english and one.tokens[at].plain == "a"}
+    return sorted(has)
+
+
+def _is_measured(one: Statement) -> bool:
+    return bool(_MEASURED.search(one.tokens[-1].plain))
+
+
+def _says_before_or_last(one: Statement, number: int) -> bool:
+    """False where the number names the thing: "Shelf 2 holds jars"."""
+    places = _having(one)
+    before = any(place < number for place in places)
+    return before or _is_measured(one) or one.core[-1] in places
 
 
 def _alike(one: Statement, mine: int, other: Statement, theirs: int) -> bool:

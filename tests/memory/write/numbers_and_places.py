@@ -64,6 +64,10 @@ es | Tengo 2 perros | Tengo 3 gatos
 it | Ho 2 cani | Ho 3 gatti
 ja | 私は猫が2匹います | 私は犬が3匹います
 ru | У меня 2 собаки | У меня 3 кошки
+en | Shelf 2 holds jars | Shelf 1 holds jars
+en | Room 2 is cold | Room 1 is cold
+de | Regal 2 enthält Gläser | Regal 1 enthält Gläser
+fr | Le bureau 2 a une fenêtre | Le bureau 1 a une fenêtre
 """
 PLACED: Final = """
 en | My bike is in the cellar | My bike is at the station
