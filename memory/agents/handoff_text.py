@@ -1,6 +1,9 @@
 """Parses the texts of a handoff: bounded, with safe Unicode, sanitised, without secrets, and with
 the markers of authority neutralised, because another agent or person reads them."""
 
+import json
+import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -88,3 +91,32 @@ def _references(
     if any(len(one) > MAX_REFERENCE for one in texts):
         raise UsageError(f"{place}: an entry has more than {MAX_REFERENCE} characters")
     return tuple(dict.fromkeys(line for one in texts if (line := cleaner.line(one))))
+
+
+def says_same(one: HandoffContext, other: HandoffContext) -> bool:
+    """Return True for the same task with the same state, memories and files. Spaces, case, widths
+    of letters, shapes of quotation marks, marks of a list and the marks around a sentence make no
+    other task; a sign, an operator and the dot of a file's name do."""
+    return (
+        _compared(one.task_description) == _compared(other.task_description)
+        and _ordered(one.current_state) == _ordered(other.current_state)
+        and {*one.relevant_memories} == {*other.relevant_memories}
+        and {*one.relevant_files} == {*other.relevant_files}
+    )
+
+
+_ITEM: Final = re.compile(r"^[ \t]*[-*+•–][ \t]+", re.MULTILINE)
+_AROUND: Final = re.compile(r"^[¡¿]+|(?<=\w)[.。।۔]+$|(?<=[^\s\d!])\s?!+$")
+_QUOTES: Final = str.maketrans(
+    {**dict.fromkeys("‘’ʼ‚‛′", "'"), **dict.fromkeys("“”„‟«»″", '"'), "\u0307": None}
+)
+
+
+def _compared(task: str) -> str:
+    """Return a task as it is compared."""
+    plain = _ITEM.sub("", unicodedata.normalize("NFKC", task)).translate(_QUOTES)
+    return _AROUND.sub("", " ".join(plain.casefold().translate(_QUOTES).split()))
+
+
+def _ordered(state: Mapping[str, object]) -> str:
+    return json.dumps(state, sort_keys=True)

@@ -37,7 +37,7 @@ from memory.turns.footer import (
     restore_buttons,
     still_true,
 )
-from memory.write.write_path import replacement_notice
+from memory.write.notices import replacement_notice
 
 PREFIX: Final = "memory:page:"
 CHAT: Final = "chat"

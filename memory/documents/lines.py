@@ -2,6 +2,7 @@
 difference of two versions. All functions are pure."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -10,6 +11,7 @@ from gateway.errors import BadInput
 from gateway.text import Sentence, text, verbatim
 from memory.model.record import MAX_DOCUMENT
 from memory.ports.documents import Document
+from memory.text.sentences import sentence_ends
 from memory.text.similarity import words
 
 MAX_CELLS: Final = 40_000
@@ -95,8 +97,8 @@ def difference(before: str, after: str) -> tuple[DiffLine, ...]:
 
 def dropped_lines(before: str, after: str) -> tuple[str, ...]:
     """Return the lines of `before` that `after` says neither as they are nor in other words: no
-    line of it has most of their words. Where too many lines differ, reworded ones count as
-    dropped."""
+    line of it has most of their words. Of a line with several sentences each counts as a line.
+    Where too many lines differ, reworded ones count as dropped."""
     old, new = _said_by(before), _said_by(after)
     same = {*new.values()}
     left = {line: said for line, said in old.items() if said not in same}
@@ -135,9 +137,15 @@ def _bare(line: str) -> str:
 
 
 def _said_by(content: str) -> dict[str, frozenset[str]]:
-    """Return the different lines of a text, each with its words; marks alone say nothing."""
-    said = ((line.text.strip(), words(line.text)) for line in lines_of(content))
-    return {line: told for line, told in said if any(map(str.isalnum, line))}
+    """Return the different lines of a text, each with its words; marks alone say nothing. Each
+    sentence of a line counts as a line."""
+    said = (sentence for line in lines_of(content) for sentence in _sentences(line.text))
+    return {one: words(one) for one in said if any(map(str.isalnum, one))}
+
+
+def _sentences(line: str) -> tuple[str, ...]:
+    ends = sentence_ends(line)
+    return tuple(line[begin:end].strip() for begin, end in pairwise(ends))
 
 
 def _text_of(text: str) -> str:

@@ -4,22 +4,25 @@ A turn repeats if nearly none of its words is new: "What do you know about tea?"
 remember that." say nothing about tea. A statement never does, even in the words of the question: it
 answers "Do I like tea?". The turns stay stored.
 
-Turns that repeat the question, and answers that say only that nothing is known, match a question
-best but say nothing, so they are not recalled, and lend no score to other turns except the answer
-to an earlier question.
+Turns that repeat the question, answers that say only that nothing is known, and turns that only
+greet, thank or agree match a question but say nothing, so they are not recalled, and lend no score
+to other turns except the answer to an earlier question.
 """
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 from memory.model.record import Record
 from memory.ports.recall import Recalled
-from memory.text.stop_words import FUNCTION_WORDS, words_of
+from memory.text.stop_words import FUNCTION_WORDS, without_courtesies, words_of
 from safety.word_lists import phrases_of, read_word_lists
 
 MAX_ANSWER: Final = 400
 """An answer of at most so many characters with "I do not know" has no other content."""
+MAX_EMPTY: Final = 80
+"""Characters of the longest turn that is looked at for having no content."""
 _ASKING: Final = ("?", "？", "؟")
 _DIGITS: Final = re.compile(r"\d+")
 
@@ -36,11 +39,26 @@ _QUESTION_WORDS: Final = frozenset(_LISTS["question words"].split())
 
 
 def silent_in(question: str, records: Sequence[Record]) -> frozenset[str]:
-    """The ids of the turns that repeat the question, or say that nothing is known."""
+    """The ids of the turns that repeat the question, say that nothing is known, or only greet,
+    thank or agree: "I see.". The answer "Yes" to a question among the records says something."""
     question_words = frozenset(words_of(question))
-    return frozenset(
-        one.id for one in records if one.role and _is_silent(one, question, question_words)
-    )
+    turns = [one for one in records if one.role]
+    repeating = {one.id for one in turns if _is_silent(one, question, question_words)}
+    return frozenset(repeating | _empty(turns))
+
+
+def _empty(turns: Sequence[Record]) -> set[str]:
+    """Return the ids of the turns without content that do not follow a question."""
+    short = [one for one in turns if len(one.content) <= MAX_EMPTY]
+    empty = {one.id for one in short if not without_courtesies(one.content)}
+    if not empty:
+        return empty
+    ordered = sorted(turns, key=lambda one: (one.provenance.conversation, one.provenance.at))
+    for before, after in pairwise(ordered):
+        together = before.provenance.conversation == after.provenance.conversation
+        if together and before.role != after.role and asks(before.content):
+            empty.discard(after.id)
+    return empty
 
 
 def asks(text: str) -> bool:

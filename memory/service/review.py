@@ -15,7 +15,7 @@ from memory.service.dependencies import RequestMemory
 from memory.service.write import MEMORY_OFF
 from memory.stores.reviews import ReviewItem, ShareProposal
 from memory.text.display import quoted_lines
-from memory.write.write_path import naming
+from memory.write.notices import naming
 from safety.secret_detection.detect import redact_and_cut
 
 MAX_REASON: Final = 500

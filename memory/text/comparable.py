@@ -18,6 +18,10 @@ from safety.word_lists import phrases_of, read_word_lists
 
 MAX_TOKENS: Final = 80
 """Words of a statement that are compared; a longer statement replaces nothing by its form."""
+MIN_STEM: Final = 3
+"""Letters that two forms of a word share at least."""
+MAX_ENDING: Final = 2
+"""Letters in which two forms of a word differ at most."""
 _LISTS: Final = read_word_lists(__file__)
 
 
@@ -186,6 +190,29 @@ LIKES: Final = Words.named("likings", unspaced="unspaced likings")
 """Words of a liking: "love"."""
 DISLIKES: Final = Words.named("dislikings", unspaced="unspaced dislikings")
 """Words of a dislike: "hate"."""
+GIVES_UP: Final = Words.named(
+    "giving up", phrases="giving up phrases", unspaced="unspaced giving up"
+)
+"""Words by which a thing is gone: "sold", "lost"."""
+HAS: Final = Words.named("having", unspaced="unspaced having")
+"""Words before what a thing has or measures: "has", "costs"."""
+INDEFINITE: Final = Words.named("indefinite articles")
+STANDS: Final = Words.named("standing")
+"""Words by which a thing is in a place: "liegt"."""
+PLACES: Final = Words.named(
+    "before a place", phrases="phrases before a place", unspaced="unspaced before a place"
+)
+"""Words before a place: "in"."""
+PLACES_AFTER: Final = Words.named("after a place", unspaced="unspaced after a place")
+"""Words after a place."""
+NOT_SINGLE: Final = Words.named("", unspaced="unspaced no single values")
+"""Words that begin with one of `SINGLE` and mean something else."""
+LOCATIVE: Final = re.compile(r"(?:[\uac00-\ud7af]에|[a-zçğıöşüİ]{3,}['’]?[dt][ae])$")
+"""A Korean or Turkish word that its ending marks as a place."""
+OWNED: Final = re.compile(
+    r"(?:[a-zçğöşü][ıiuü]m(?:[ıiuü]z)?|[\u0620-\u064a]{2}(?:ي|نا))$|^ال[\u0620-\u064a]{2}"
+)
+"""A Turkish or Arabic word that its ending marks as the speaker's, or an article as known."""
 DATES: Final = Words(DATE_NAMES, {}, UNSPACED_DATES)
 """Names of days and months."""
 
@@ -229,6 +256,14 @@ class Statement(Struct, frozen=True):
             added or bool(_ADDS.places(tokens)),
             begins in articles or bool(_POSSESSIVES.length_at(tokens, begins)),
         )
+
+    def is_possessive(self, place: int) -> bool:
+        """True for a possessive at a place."""
+        return place >= 0 and bool(_POSSESSIVES.length_at(self.tokens, place))
+
+    def is_article(self, place: int) -> bool:
+        """True for an article at a place."""
+        return place >= 0 and bool(_ARTICLES.length_at(self.tokens, place))
 
     def keys(self, places: Sequence[int]) -> list[str]:
         """Return the keys at places."""
@@ -291,3 +326,34 @@ _NO_CONTENT: Final = (
 
 def _is_speaker(token: Token) -> bool:
     return not token.foreign and token.plain in (_DENSE_SPEAKERS if token.dense else SPEAKER)
+
+
+def akin(key: str, others: frozenset[str]) -> bool:
+    """True if one of the words is the same, or differs in its ending only: "kawy", "kawę"."""
+    return key in others or any(same_but_for_endings(key, one) for one in others)
+
+
+def same_but_for_endings(key: str, other: str) -> bool:
+    shorter, longer = sorted((len(key), len(other)))
+    shared = next((at for at in range(shorter) if key[at] != other[at]), shorter)
+    return shared >= MIN_STEM and longer - shared <= MAX_ENDING
+
+
+def sort_of_number(value: Sequence[Token]) -> str:
+    """Return the sort of a value that excludes others of the same sort: a number, a date, or an
+    address; empty for another one."""
+    dates = DATES.places(value)
+    addressed = any({"@", "/"} & set(token.plain) for token in value)
+    numeric = [any(map(_is_numeric, token.plain)) for token in value]
+    if not all(at in dates or numeric[at] or addressed for at in range(len(value))):
+        return ""
+    return "address" if addressed else "date" if dates else "number"
+
+
+def _is_numeric(sign: str) -> bool:
+    return unicodedata.numeric(sign, None) is not None
+
+
+def is_number(token: Token) -> bool:
+    """True for a word of digits, or a sign for a number."""
+    return all(map(_is_numeric, token.plain)) or token.plain.replace(".", "").isdecimal()

@@ -34,7 +34,8 @@ from memory.service.review import Proposals
 from memory.stores.conflicts import Kept
 from memory.stores.reviews import ReviewItem
 from memory.text.display import escaped, italic, one_line, unformatted
-from memory.write.write_path import REVIEW_PREFIX, replacement_notice
+from memory.write.notices import replacement_notice
+from memory.write.write_path import REVIEW_PREFIX
 
 UNDO: Final = "memory:undo:"
 MAX_NAMED: Final = 3

@@ -13,7 +13,6 @@ the old one. Two forms are certain; everything else is kept beside the old state
     may have happened twice.
 """
 
-import unicodedata
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final, TypeAlias
@@ -23,7 +22,6 @@ from msgspec import Struct
 from memory.text.comparable import (
     COPULAS,
     DATE_KEYS,
-    DATES,
     DENIES,
     DENIES_LAST,
     DENIES_NEXT,
@@ -32,6 +30,7 @@ from memory.text.comparable import (
     LEAVES,
     LIKES,
     MARKED,
+    NOT_SINGLE,
     OBJECTS,
     POSTPOSITIONS,
     SIGNS,
@@ -39,13 +38,12 @@ from memory.text.comparable import (
     TOPIC,
     Statement,
     Token,
+    akin,
+    sort_of_number,
     tells,
 )
+from memory.write.other_values import counted_otherwise, gives_up, is_placed, placed_otherwise
 
-MIN_STEM: Final = 3
-"""Letters that two forms of a word share at least."""
-MAX_ENDING: Final = 2
-"""Letters in which two forms of a word differ at most."""
 MAX_SPAN: Final = 4
 """Words of a value that "instead of" denies."""
 MAX_VALUE: Final = 8
@@ -75,6 +73,8 @@ class Reason(StrEnum):
     """The model names the old statement, whose subject is the same."""
     OTHER_SUBJECT = "other_subject"
     """It is about something or somebody else."""
+    GIVEN_UP = "given_up"
+    """It says that a thing is gone, which the old one is about."""
     ADDS = "adds"
     """It says that the old statement holds as well."""
     UNRELATED = "unrelated"
@@ -114,12 +114,16 @@ def judged(one: Statement | None, old: str, *, named: bool = False) -> Verdict:
     if _opposed(one, other):
         same = one.person(one.core) == other.person(other.core)
         return _NAMED if named and same else _SAME_FRAME
+    if gives_up(one, other):
+        return Verdict(Relation.MAY_CONTRADICT, Reason.GIVEN_UP)
     subject = _compared(one, other)
     if subject is Subject.OTHER:
         return Verdict(Relation.BESIDE, Reason.OTHER_SUBJECT)
     found = _denied(one, other, subject) or _framed(one, other, subject)
     if found is not None and found.relation is Relation.REPLACES:
         return found
+    if found is None and (counted_otherwise(one, other) or placed_otherwise(one, other)):
+        found = _SAME_FRAME
     if named and subject is Subject.SAME:
         return _NAMED
     if found is not None:
@@ -192,7 +196,7 @@ def _denied(one: Statement, other: Statement, subject: Subject) -> Verdict | Non
     maybe = False
     for span in _spans(one):
         denied = one.telling_at(span)
-        if subject is Subject.SAME and denied and all(_akin(key, other.telling) for key in denied):
+        if subject is Subject.SAME and denied and all(akin(key, other.telling) for key in denied):
             maybe = True
         if not denied or not denied & other.telling:
             continue
@@ -215,15 +219,10 @@ def _opposed(one: Statement, other: Statement) -> bool:
         if mine and theirs:
             of = one.telling_at([place for place in one.core if place not in mine])
             to = other.telling_at([place for place in other.core if place not in theirs])
-            alike = len(of) == len(to) > 0 and all(_akin(key, to) for key in of)
+            alike = len(of) == len(to) > 0 and all(akin(key, to) for key in of)
             persons = {one.person(one.core), other.person(other.core)} - {""}
             return alike and len(persons) < 2
     return False
-
-
-def _akin(key: str, others: frozenset[str]) -> bool:
-    """True if one of the words is the same, or differs in its ending only: "kawy", "kawę"."""
-    return key in others or any(_same_but_for_endings(key, one) for one in others)
 
 
 def _is_one_value(one: Statement, other: Statement) -> bool:
@@ -237,12 +236,6 @@ def _is_one_value(one: Statement, other: Statement) -> bool:
     new = [at for at, place in enumerate(left) if tokens[place].key not in known]
     together = not new or new[-1] - new[0] + 1 == len(new)
     return together and all(tells(tokens[left[at]]) for at in new)
-
-
-def _same_but_for_endings(key: str, other: str) -> bool:
-    shorter, longer = sorted((len(key), len(other)))
-    shared = next((at for at in range(shorter) if key[at] != other[at]), shorter)
-    return shared >= MIN_STEM and longer - shared <= MAX_ENDING
 
 
 def _asserts(one: Statement, other: Statement) -> bool:
@@ -290,6 +283,9 @@ class _Frame(Struct, frozen=True):
     """The value in the old statement."""
     named: bool
     """True if both values are names."""
+    begin: int
+    """The place of the value in the core."""
+    old_begin: int
     unit: bool
     """True if one word follows the value, at the end: "900 euros"."""
 
@@ -312,7 +308,7 @@ def _frame(one: Statement, other: Statement) -> _Frame | None:
     after -= DATE_KEYS
     named = _is_name(value, begin) and _is_name(old, old_begin)
     unit = len(one.core) - end == len(other.core) - old_end == 1
-    return _Frame(before, after, value, old, named, unit)
+    return _Frame(before, after, value, old, named, begin, old_begin, unit)
 
 
 def _differing(one: Statement, other: Statement) -> tuple[int, int] | None:
@@ -354,8 +350,8 @@ def _framed(one: Statement, other: Statement, subject: Subject) -> Verdict | Non
     frame = _frame(one, other)
     if frame is None:
         return _SAME_FRAME if subject is Subject.SAME and _respelt(one, other) else None
-    sort = _sort_of_number(frame.value)
-    numbers = bool(sort) and sort == _sort_of_number(frame.old)
+    sort = sort_of_number(frame.value)
+    numbers = bool(sort) and sort == sort_of_number(frame.old)
     said = any(COPULAS.length_at(one.tokens, place) for place in one.core)
     if not frame.before and subject is Subject.UNKNOWN and one.telling & other.telling:
         return _SAME_FRAME if one.announces else None
@@ -373,24 +369,13 @@ def _framed(one: Statement, other: Statement, subject: Subject) -> Verdict | Non
     if one.announces:
         exact = numbers and (definite or said) and (not frame.after or (said and frame.unit))
         return _OTHER_NUMBER if exact else _SAME_FRAME
-    single = bool(SINGLE.places(one.tokens)) and (definite or said or not numbers)
+    if is_placed(one, frame.begin) != is_placed(other, frame.old_begin) and not numbers:
+        return None
+    single = bool(SINGLE.places(one.tokens) - NOT_SINGLE.places(one.tokens)) and (
+        definite or said or not numbers
+    )
     likely = single or (definite and (numbers or frame.named or len(frame.before) > 1))
     return _SAME_FRAME if likely and not (frame.after and numbers) else None
-
-
-def _sort_of_number(value: Sequence[Token]) -> str:
-    """Return the sort of a value that excludes others of the same sort: a number, a date, or an
-    address; empty for another one."""
-    dates = DATES.places(value)
-    addressed = any({"@", "/"} & set(token.plain) for token in value)
-    numeric = [any(map(_is_numeric, token.plain)) for token in value]
-    if not all(at in dates or numeric[at] or addressed for at in range(len(value))):
-        return ""
-    return "address" if addressed else "date" if dates else "number"
-
-
-def _is_numeric(sign: str) -> bool:
-    return unicodedata.numeric(sign, None) is not None
 
 
 def _is_name(value: Sequence[Token], begin: int) -> bool:

@@ -40,6 +40,7 @@ from memory.model.record import (
 from memory.model.scope import AccessScope, RequestScope, channel_of
 from memory.text.clean_json import Cleaner, cleaned_object
 from memory.text.similarity import JACCARD_THRESHOLD
+from memory.write.only_secret import says_more
 from safety.bounds import InputBounds, OutOfBounds, snapshot
 from safety.injection_detection.detect import InjectionFinding, detect_injection, neutralise_markers
 from safety.sanitize import sanitize
@@ -50,7 +51,6 @@ from safety.secret_detection.credential_sentences import (
 )
 from safety.secret_detection.detect import redact_secrets
 from safety.secret_detection.kinds import Level, SecretFinding
-from safety.unicode import REDACTED as MARKER
 from safety.unicode import cut, safe_unicode
 
 SHORTENED: Final = text("I shortened it to {limit} characters.")
@@ -137,8 +137,8 @@ def prepare(
     """Run the steps. Pure and deterministic.
 
     A text of more than `longest` characters is refused, one of more than `limit` is shortened. A
-    memory that consists of secrets is refused, a side of a turn (`of_turn`) is not. `external` is
-    as in `Provenance`.
+    memory that says nothing beside its secrets is refused, a side of a turn (`of_turn`) is not.
+    `external` is as in `Provenance`.
     """
     bounded = _bounded(draft, longest)
     if isinstance(bounded, DraftRefusal):
@@ -149,7 +149,7 @@ def prepare(
     secrets = (*redaction.findings, *in_tags)
     levels = {finding.kind.level for finding in secrets}
     sure = levels & {Level.DEFINITE, Level.PROBABLE}
-    if sure and (fail_on_secret or not (of_turn or _tells(redaction.text))):
+    if sure and (fail_on_secret or not (of_turn or says_more(redaction.text))):
         return DraftRefusal("secret", NOT_KEPT if fail_on_secret else NOTHING_BESIDE)
     injections = detect_injection(redaction.text)
     derived = derive_trust(kind, injection=bool(injections), external=external)
@@ -194,11 +194,6 @@ def _refusal(short: str, tier: Tier) -> DraftRefusal | None:
     if tier is Tier.SEMANTIC and looks_like_credential(short):
         return DraftRefusal("credential", LOOKS_SECRET)
     return None
-
-
-def _tells(redacted: str) -> bool:
-    """True if a letter or digit is left besides the markers of removed secrets."""
-    return any(map(str.isalnum, redacted.replace(MARKER, "")))
 
 
 def _bounded(

@@ -17,7 +17,7 @@ from db.errors import StoreUnavailable
 from gateway.errors import MemoryUnavailable, ModelError
 from gateway.immutable import replace
 from gateway.ports import Clock
-from gateway.text import NO_TEXT, Sentence, Text, joined, text, verbatim
+from gateway.text import NO_TEXT, Sentence, Text, text
 from memory.grounding.decision import Claim, Grounding, ImportState
 from memory.model.outcome import STORED, Code, IngestionTier, Outcome, ValidationResult, WriteResult
 from memory.model.plans import Plan, Plans, refusal_of
@@ -41,12 +41,11 @@ from memory.stores.reviews import ReviewItem, ReviewStore
 from memory.text.proposals import Proposal, is_own, same_before
 from memory.write.contradiction import Relation, verdict
 from memory.write.imports import ImportedHistory, import_state, is_proven, with_imported_history
+from memory.write.notices import KEPT_BOTH, MAY_REPLACE, REPLACES, naming, replacement_notice
 from memory.write.prepare import DraftRefusal, Prepared, WriteRules, new_record, prepare
 from memory.write.replacement import Compared, MeaningCheck, crosses, with_candidates
 from memory.write.turns import EpisodicWriter, note_findings, note_kept_secrets
 from memory.write.validate import validate
-from safety.secret_detection.detect import redact_secrets
-from safety.unicode import cut
 
 REVIEW_PREFIX: Final = "rev-"
 DOUBTFUL: Final = text("It may contain a password or a key.")
@@ -71,15 +70,6 @@ REJECTED_LATELY: Final = text(
     "can store it."
 )
 TOO_MANY_REPLACED: Final = text("A session replaces at most 5 memories.")
-KEPT_BOTH: Final = text(
-    "I now remember “{new}”, and still “{text}”: a session replaces at most 5 memories. `/forget` "
-    "deletes the old one."
-)
-REPLACES: Final = text("I now remember “{new}”. It replaces “{text}”.")
-MAY_REPLACE: Final = text("It may replace a memory.")
-MAY_REPLACE_THIS: Final = text("It may replace “{text}”.")
-WOULD_REPLACE: Final = text("It would replace “{text}”.")
-MAX_IN_NOTICE: Final = 120
 
 MayReplace: TypeAlias = Callable[[], Awaitable[bool]]
 """Counts a replacement by the model; False if its session has no more of them."""
@@ -541,16 +531,6 @@ def _asked_before(
     return WriteResult(Outcome.BLOCKED, code, reason, record.content, validation=result)
 
 
-def naming(reason: Text, old: str) -> Text:
-    """Return the reason of a review with the text that the memory would replace; empty for none."""
-    if not old:
-        return reason
-    shown = verbatim(shown_in_notice(old))
-    if reason == MAY_REPLACE:
-        return MAY_REPLACE_THIS.of(text=shown)
-    return joined((reason, WOULD_REPLACE.of(text=shown)), " ")
-
-
 def _with_evidence(record: Record, result: ValidationResult) -> Record:
     """Return the record with the evidence of the decision, and the fields that its author gave."""
     fields = {**record.evidence.fields, **result.evidence.fields}
@@ -593,15 +573,3 @@ def _not_stored(
     else:
         reason, code, outcome = NOT_THERE, "missing", Outcome.REFUSED
     return WriteResult(outcome, code, reason, record.content, validation=result)
-
-
-def replacement_notice(new: Record, old: Record, notice: Sentence = REPLACES) -> Text:
-    """Return the sentence that quotes a memory and the one that it replaces."""
-    return notice.of(
-        new=verbatim(shown_in_notice(new.content)), text=verbatim(shown_in_notice(old.content))
-    )
-
-
-def shown_in_notice(text: str) -> str:
-    """Return the first characters of a memory in one line, without secrets and final full stop."""
-    return cut(" ".join(redact_secrets(text).text.split()), MAX_IN_NOTICE).removesuffix(".")

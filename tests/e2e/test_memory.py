@@ -95,11 +95,11 @@ async def test_a_secret_is_removed_before_storage_and_the_person_is_told(
     lab: Lab,
 ) -> None:
     ada = direct(lab)
-    answer = await ada.say(f"remember that my key is {KEY}")
+    answer = await ada.say(f"remember that my key for the shop is {KEY}")
     assert "I read it, but did not store it." in answer.text
     assert "I removed what looks like a secret" not in answer.text, "it is said once"
-    assert await kept(lab) == ["my key is [SECRET_REDACTED]"]
-    remembered = await ada.command("remember", f"the other key is {KEY}")
+    assert await kept(lab) == ["my key for the shop is [SECRET_REDACTED]"]
+    remembered = await ada.command("remember", f"the other key of Zoe is {KEY}")
     assert "I removed what looks like a secret" in remembered.text
     reply = await ada.say("what do you know about my key?")
     assert "[SECRET_REDACTED]" in reply.text

@@ -24,6 +24,7 @@ from db import (
 from db.database import deleted_some, deleting_some
 from db.transaction import Fetch
 from db.values import micros, storable, time_of
+from memory.agents.handoff_text import says_same
 from memory.agents.model import (
     AgentEvent,
     AgentLimits,
@@ -171,7 +172,9 @@ class SqlHandoffs:
 
         def work() -> Work[Capacity | Handoff]:
             rows = yield from fetch(SAME_WAY, params | {"now": micros(now)})
-            same = (one for row in rows if _says_same(one := _handoff(row), handoff))
+            same = (
+                one for row in rows if says_same((one := _handoff(row)).context, handoff.context)
+            )
             known = next(same, None)
             if known is not None:
                 return known
@@ -346,18 +349,6 @@ def _params(handoff: Handoff) -> dict[str, object]:
         "until": micros(handoff.until),
         "ttl_seconds": handoff.ttl_seconds,
     }
-
-
-def _says_same(one: Handoff, other: Handoff) -> bool:
-    """Return True for the same task, but for spaces and case, with the same state and names."""
-    mine, theirs = one.context, other.context
-    task, same_task = mine.task_description, theirs.task_description
-    return (
-        task.casefold().split() == same_task.casefold().split()
-        and mine.current_state == theirs.current_state
-        and {*mine.relevant_memories} == {*theirs.relevant_memories}
-        and {*mine.relevant_files} == {*theirs.relevant_files}
-    )
 
 
 def _stored(context: HandoffContext) -> str:

@@ -14,6 +14,7 @@ from memory.agents.handoff_text import (
     read_result,
 )
 from memory.agents.model import HandoffContext
+from tests.memory.agents.repetitions import REPETITIONS, Repetition, is_same
 from tests.support.for_each import for_each
 
 KEY = "sk-ant-api03-" + "Zx9qLm3T" * 11 + "QQ-AAAAAA"
@@ -126,3 +127,8 @@ def test_results_and_reasons_are_cleaned_too() -> None:
             read_result(wrong)
     with pytest.raises(BadInput, match="reason"):
         read_reason(3)
+
+
+@pytest.mark.parametrize("repetition", REPETITIONS, ids=lambda one: one.id)
+def test_the_same_task_is_known_again(repetition: Repetition) -> None:
+    assert is_same(repetition) is repetition.same

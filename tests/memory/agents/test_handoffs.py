@@ -317,7 +317,7 @@ async def test_the_same_task_handed_over_again_is_the_same_handoff(rig: Rig) -> 
         return made.id
 
     first = await hand(target.id, "Write the form", a=1, b=2)
-    assert await hand(target.id, "  write the\nFORM ", b=2, a=1) == first
+    assert await hand(target.id, "  write the\nFORM. ", b=2, a=1) == first
     assert rig.audited("handoff") == ["initiated"]
     different = {
         await hand(other.id, "Write the form", a=1, b=2),

@@ -7,12 +7,14 @@ from memory.documents import lines
 from memory.documents.lines import (
     DocumentLine,
     difference,
+    drops_much,
     lines_of,
     with_line_added,
     with_line_changed,
     without_line,
 )
 from memory.model.record import MAX_DOCUMENT
+from tests.memory.documents.rewrites import REWRITES, Rewrite
 from tests.support.processor_time import seconds
 
 
@@ -79,3 +81,15 @@ def test_the_work_of_a_comparison_is_bounded() -> None:
     assert seconds(lambda: difference(before, after), 1) < 1
     assert {one.sign for one in difference(before, after)} == {"removed", "added"}
     assert lines.MAX_CELLS == 40_000
+
+
+@pytest.mark.parametrize("rewrite", REWRITES, ids=lambda one: one.id)
+def test_a_new_text_that_drops_much_is_found(rewrite: Rewrite) -> None:
+    assert drops_much(rewrite.before, rewrite.after) is rewrite.asks
+
+
+def test_a_long_document_is_compared_by_its_sentences_in_a_moment() -> None:
+    before = " ".join(f"Rule {number} holds on day {number}." for number in range(300))
+    after = " ".join(f"Note {number} was removed yesterday." for number in range(300))
+    assert seconds(lambda: drops_much(before, after), 1) < 1
+    assert drops_much(before, after)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gateway.immutable import replace
 from memory.model.record import Record
 from memory.ports.recall import Recalled
-from memory.recall.repeat_filter import knows_nothing, repeats, without_repeats
+from memory.recall.repeat_filter import knows_nothing, repeats, silent_in, without_repeats
 from memory.text.stop_words import words_of
 from tests.memory.recall.making import Asking, talk, turn
 from tests.memory.stores.records import AT, record
@@ -210,3 +210,36 @@ async def test_an_unanswered_question_does_not_raise_another_turn(here: Asking) 
     match = await here.texts("What's the name of my sister?", model=False)
     assert "Fine, then pizza." not in match
     assert "It rains." not in match
+
+
+EMPTY_TURNS = (
+    *("I see.", "ok", "Thanks!", "Got it", "will do", "Great!", "👍", "danke", "alles klar"),
+    *("D'accord", "Compris", "vale, gracias", "va bene", "Capito!", "Obrigado", "dank je"),
+    *("Понятно", "Спасибо", "rozumiem", "teşekkürler", "anladım", "شكرا", "ठीक है"),
+    *("好的", "嗯", "知道了", "谢谢", "了解です", "わかりました", "알겠습니다", "네"),
+)
+TELLING_TURNS = (
+    *("Tea.", "42", "In Bern", "ok, at 10:30", "Thanks, the code is blue", "danke, Montag passt"),
+    *("merci, mais à Lyon", "好的，星期一", "はい、木曜日です", "Да, в Казани", "네, 서울에서"),
+)
+
+
+@pytest.mark.parametrize("content", EMPTY_TURNS)
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_a_turn_without_content_is_not_recalled(content: str, role: str) -> None:
+    said = turn("The boat is in Lugano", at=AT)
+    empty = turn(content, role, at=AT + timedelta(minutes=1))
+    assert silent_in("Where is the boat?", (said, empty)) == {empty.id}
+
+
+@pytest.mark.parametrize("content", TELLING_TURNS)
+def test_a_short_turn_with_content_is_recalled(content: str) -> None:
+    assert silent_in("Where is the boat?", (turn(content),)) == frozenset()
+
+
+def test_an_answer_of_one_word_to_a_question_is_recalled() -> None:
+    asked, answer, thanks = talk("Do you eat meat?", "No", "Thanks")
+    asked, thanks = replace(asked, role="assistant"), replace(thanks, role="assistant")
+    assert silent_in("vegetarian dinner", (answer, thanks, asked)) == {thanks.id}
+    elsewhere = replace(answer, provenance=replace(answer.provenance, conversation="other"))
+    assert silent_in("vegetarian dinner", (elsewhere, thanks, asked)) >= {elsewhere.id}

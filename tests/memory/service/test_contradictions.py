@@ -56,6 +56,30 @@ async def test_what_is_not_true_is_replaced(
         assert dict(entry.details) == {"decision": kept_one, "older": ids[0], "newer": ids[1]}
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "asked"),
+    [
+        ("The server has 4 cores", "The server has 8 cores", True),
+        ("Mein Fahrrad ist am Bahnhof", "Mein Fahrrad ist im Keller", True),
+        ("Mon vélo est à la gare", "J'ai vendu mon vélo", True),
+        ("我叫李明", "我叫李名", True),
+        ("The server has 8 cores", "The server has 64 GB of memory", False),
+        ("Mein Fahrrad ist am Bahnhof", "Mein Auto ist in der Garage", False),
+        ("Mon vélo est à la gare", "Mon frère a vendu son vélo", False),
+    ],
+)
+async def test_another_number_or_place_or_name_is_asked_about_and_replaces_nothing(
+    old: str, new: str, asked: bool
+) -> None:
+    async with memory_rig() as rig:
+        first, second = await two(rig, old, new)
+        ada = await rig.handle("ada")
+        assert await texts(ada) == sorted((old, new))
+        assert await ada.contradictions.marks() == (
+            {first: (second,), second: (first,)} if asked else {}
+        )
+
+
 async def test_a_restored_memory_stands_beside_its_successor_and_is_asked_about() -> None:
     async with memory_rig() as rig:
         old, new = await two(rig, "My phone number is 12", "My phone number is 34 now")

@@ -15,7 +15,7 @@ from tests.memory.rig import DIRECT, Rig
 
 SAID = text("In a group you wrote what looks like a password or a key.")
 SENTENCE = SAID.english
-SECRET = "My password is Xy12zz89x"
+SECRET = "My bank is Alba and my password is Xy12zz89x"
 GROUP = replace(DIRECT, channel_id="group", audience=Audience.PRIVATE_ROOM)
 WEEK = 7 * 86_400
 

@@ -13,6 +13,21 @@ from gateway.people import Role
 from gateway.ports.memory import TurnMemory
 from gateway.text import ENGLISH
 from memory.turns.document_tool import UPDATE
+from tests.memory.documents.rewrites import (
+    ARABIC,
+    CHINESE,
+    FRENCH,
+    GERMAN,
+    JAPANESE,
+    KOREAN,
+    POLISH,
+    RUSSIAN,
+    SPANISH,
+    TURKISH,
+)
+from tests.memory.documents.rewrites import (
+    ENGLISH as ENGLISH_RULES,
+)
 from tests.memory.rig import DIRECT, ROOM, Rig
 from tests.support.prompts import prompt_of
 
@@ -198,6 +213,78 @@ async def test_single_lines_are_added_changed_and_removed(rig: Rig) -> None:
     assert len(lines) == 10
     assert lines[2:4] == [new, "- Rule 4: ember is written out."]
     assert lines[-1] == "- Be brief."
+
+
+LINE_CHANGES = {
+    "en added": (ENGLISH_RULES, {"action": "add_line", "content": "- Greet new members."}, 11),
+    "en removed": (
+        ENGLISH_RULES,
+        {"action": "remove_line", "content": "use the metric system."},
+        9,
+    ),
+    "de replaced": (
+        GERMAN,
+        {
+            "action": "replace_line",
+            "line": "Die Lieferung dauert drei Tage.",
+            "content": "Die Lieferung dauert zwei Wochen.",
+        },
+        6,
+    ),
+    "de removed": (GERMAN, {"action": "remove_line", "content": GERMAN.split("\n")[1]}, 5),
+    "fr added": (FRENCH, {"action": "add_line", "content": "Écris en français."}, 6),
+    "es replaced by another rule": (
+        SPANISH,
+        {"action": "replace_line", "line": "Usa un tono amable.", "content": "Sé formal."},
+        7,
+    ),
+    "ru removed": (RUSSIAN, {"action": "remove_line", "content": RUSSIAN.split("\n")[5]}, 5),
+    "ja replaced": (
+        JAPANESE,
+        {
+            "action": "replace_line",
+            "line": "店は月曜日が休みです。",
+            "content": "店は年中無休です。",
+        },
+        6,
+    ),
+    "zh added": (CHINESE, {"action": "add_line", "content": "请使用公制单位。"}, 7),
+    "ko removed": (KOREAN, {"action": "remove_line", "content": "가게는 월요일에 쉰다."}, 5),
+    "ar replaced": (
+        ARABIC,
+        {"action": "replace_line", "line": "الأسعار بالدرهم.", "content": "الأسعار بالدينار."},
+        6,
+    ),
+    "tr added": (TURKISH, {"action": "add_line", "content": "Kısa yaz."}, 7),
+    "pl removed": (POLISH, {"action": "remove_line", "content": "Dostawa trwa trzy dni."}, 5),
+}
+
+
+@pytest.mark.parametrize(("before", "arguments", "lines"), LINE_CHANGES.values(), ids=LINE_CHANGES)
+async def test_a_changed_line_leaves_the_others_and_asks_nothing(
+    rig: Rig, before: str, arguments: dict[str, str], lines: int
+) -> None:
+    ada = await with_rules(rig, before)
+    assert (await change(ada, **arguments))["success"] is True
+    after = (await soul_of(rig)).split("\n")
+    assert len(after) == lines
+    assert len({*before.split("\n")} - {*after}) == (arguments["action"] != "add_line")
+
+
+@pytest.mark.parametrize(
+    "rules", [ENGLISH_RULES, GERMAN, JAPANESE, ARABIC], ids=["en", "de", "ja", "ar"]
+)
+@pytest.mark.parametrize("action", ["replace_line", "remove_line"])
+async def test_a_line_with_many_sentences_is_not_lost_without_a_question(
+    rig: Rig, rules: str, action: str
+) -> None:
+    paragraph = rules.removeprefix("# Rules\n").replace("- ", "").replace("\n", " ")
+    ada = await with_rules(rig, f"{paragraph}\nhttps://example.com")
+    given = {"line": paragraph, "content": "OK."} if action == "replace_line" else {}
+    answer = await change(ada, action=action, **{"content": paragraph} | given)
+    assert answer["success"] is False
+    assert answer["status"] == "waiting_for_review"
+    assert paragraph in await soul_of(rig)
 
 
 async def test_lines_that_are_removed_one_by_one_are_asked_about_as_well(rig: Rig) -> None:

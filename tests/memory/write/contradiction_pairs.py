@@ -11,6 +11,16 @@ from typing import Final
 from msgspec import Struct
 
 from memory.write.contradiction import Relation, verdict
+from tests.memory.write.numbers_and_places import (
+    COUNTED,
+    COUNTED_OTHERWISE,
+    GAVE_UP_ANOTHER,
+    GIVEN_UP,
+    NAMED,
+    NAMED_OTHERWISE,
+    PLACED,
+    PLACED_OTHERWISE,
+)
 
 
 class Pair(Struct, frozen=True):
@@ -376,6 +386,14 @@ KINDS: Final = (
     ("unrelated", UNRELATED, BESIDE),
     ("liked before, disliked now", LIKED_AND_DISLIKED, ASKS),
     ("another likes it, or another thing", LIKED_BY_OTHERS, BESIDE),
+    ("another number of the same unit", COUNTED, ASKS),
+    ("a number of something else", COUNTED_OTHERWISE, BESIDE),
+    ("another place", PLACED, ASKS),
+    ("no other place of the same thing", PLACED_OTHERWISE, BESIDE),
+    ("given up", GIVEN_UP, ASKS),
+    ("another thing is given up", GAVE_UP_ANOTHER, BESIDE),
+    ("another name", NAMED, ASKS),
+    ("a name of somebody else", NAMED_OTHERWISE, BESIDE),
 )
 
 
@@ -398,6 +416,17 @@ MISSED: Final = frozenset(
     )
 )
 """Replacements that no certain form recognises: the person is asked."""
+UNSEEN: Final = frozenset(
+    (
+        "I sold the car yesterday",
+        "He perdido mi pasaporte",
+        "मैंने अपनी साइकिल बेच दी",
+        "我叫王小红",
+        "저는 지훈이라고 해요",
+        "I go by Kat",
+    )
+)
+"""Contradictions that no form recognises: both statements are kept, and nothing is asked."""
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.write.contradiction import MAX_VALUE, Reason, Relation, verdict
-from tests.memory.write.contradiction_pairs import KINDS, MISSED, Pair, pairs
+from tests.memory.write.contradiction_pairs import KINDS, MISSED, UNSEEN, Pair, pairs
 
 NAMES = ("Finn", "Lea", "Jonas", "Ada", "Mehmet", "Олег", "Zoë", "Łukasz")
 SENTENCES = (
@@ -25,6 +25,8 @@ def test_a_pair_is_judged_rightly(pair: Pair) -> None:
     relation = verdict(pair.new, pair.old).relation
     if pair.new in MISSED:
         assert relation is Relation.MAY_CONTRADICT
+    elif pair.new in UNSEEN:
+        assert relation is Relation.BESIDE
     else:
         assert relation in pair.right
 
@@ -46,6 +48,9 @@ def test_each_kind_has_twenty_pairs_in_six_languages() -> None:
         ("My phone number is 34 now", "My office number is 12", Reason.OTHER_SUBJECT),
         ("I also like tea now", "I like coffee", Reason.ADDS),
         ("My name is John", "My name is Jon", Reason.SAME_FRAME),
+        ("The server has 8 cores", "The server has 4 cores", Reason.SAME_FRAME),
+        ("My bike is at home", "My bike is in the shed", Reason.SAME_FRAME),
+        ("I sold my bike", "My bike is in the shed", Reason.GIVEN_UP),
         ("My bike is broken", "I live in Basel", Reason.UNRELATED),
     ],
 )

@@ -42,7 +42,7 @@ def text(content: str, way: InputKind = InputKind.EXPLICIT) -> str:
         ("tabs\u202e and\U000e0041 more", "tabs and more"),
         ("a <script>alert(1)</script> b", "a  b"),
         ("if a < b && c > d", "if a < b && c > d"),
-        (f"the key is {KEY}", "the key is [SECRET_REDACTED]"),
+        (f"the key of the shop is {KEY}", "the key of the shop is [SECRET_REDACTED]"),
     ],
 )
 def test_the_text_is_sanitised(content: str, kept: str) -> None:
@@ -64,7 +64,10 @@ def test_a_secret_can_cause_a_refusal() -> None:
     assert done.code == "secret"
 
 
-@pytest.mark.parametrize("content", [KEY, f" {KEY}. ", f'"{KEY}", "{KEY}"'])
+@pytest.mark.parametrize(
+    "content",
+    [KEY, f" {KEY}. ", f'"{KEY}", "{KEY}"', f"My access key is {KEY}", f"Mein Schlüssel: {KEY}"],
+)
 def test_a_memory_that_is_only_a_secret_is_refused(content: str) -> None:
     done = prepared(content)
     assert isinstance(done, DraftRefusal)
@@ -106,7 +109,9 @@ def test_tags_are_cleaned_shortened_and_unique() -> None:
 
 
 def test_the_result_is_deterministic() -> None:
-    assert prepared(f"the key is {KEY}") == prepared(f"the key is {KEY}")
+    told = f"the key of the shop is {KEY}"
+    assert isinstance(prepared(told), Prepared)
+    assert prepared(told) == prepared(told)
 
 
 def test_a_turn_has_the_maximum_length_of_a_document() -> None:
