@@ -21,6 +21,7 @@ from gateway.stores import (
     place_zones,
     takeovers,
     turn_index,
+    turn_refiling,
     usage_days,
 )
 
@@ -224,5 +225,6 @@ SCHEMA: Final = Schema(
         first_contacts.SCHEMA,
         people_languages.ZONES,
         place_zones.SCHEMA,
+        (turn_refiling.TURNS.table, *turn_refiling.TURNS.again),
     ),
 )
