@@ -41,6 +41,7 @@ class _Reader(CountReader):
     def __init__(self, signs: Sequence[Sign], words: Words, around: Around) -> None:
         super().__init__(signs, words, around)
         self._unspaced = words.language in UNSPACED
+        self._names_day = any(one.has("weekday", "bare") for one in signs)
         self._future = any(one.text.endswith(words.future) for one in signs)
 
     def times(self) -> Iterator[FoundTime]:
@@ -259,6 +260,8 @@ class _Reader(CountReader):
 
     def _weekday_of_month(self, place: int) -> FoundTime | None:
         """Read "the first Sunday of the month", 10月の第2月曜日, الأحد الأول من الشهر."""
+        if not self._names_day:
+            return None
         number, rank, end = self._ranked(place)
         if rank:
             of = ("since",) if self._words.language == "ar" else ()  # من is also "of"
