@@ -131,3 +131,10 @@ async def test_a_direct_conversation_has_no_zone_of_its_own() -> None:
     async with gateway(policies=POLICIES) as g:
         assert await say(g, "here Tokyo", OLGA) == HERE_ALONE.english.replace("`", "")
         assert "Asia/Tokyo" not in await say(g, "", OLGA)
+
+
+async def test_what_everybody_reads_in_a_room_has_the_times_of_the_room() -> None:
+    async with gateway(policies=POLICIES) as g:
+        await here(g, "here Tokyo")
+        assert str((await g.services.language_at(place("C1"))).zone) == "Asia/Tokyo"
+        assert str((await g.services.language_at(place("C2"))).zone) != "Asia/Tokyo"
