@@ -64,14 +64,9 @@ class TimePolicy(Section):
         return self.zone or system_zone()
 
 
-def zone_of_reader(chosen: str, told: str, place: str, default: str) -> ZoneInfo:
-    """Return the zone of a person: the first known one of what they chose, what their platform
-    tells and what their place has, otherwise the installation's."""
-    for name in (chosen, told, place, default):
-        zone = zone_named(name)
-        if zone is not None:
-            return zone
-    return ZoneInfo(UTC)
+def first_zone(*names: str) -> ZoneInfo:
+    """Return the zone of the first name that is one; UTC if none is."""
+    return next((zone for zone in map(zone_named, names) if zone is not None), ZoneInfo(UTC))
 
 
 def place_zone(policy: TimePolicy, place: Place) -> str:

@@ -252,7 +252,7 @@ SCHEMA: Final = Schema(
         api_tokens.LATER,
         api_tokens.OF_AGENTS,
         conflicts.TABLES,
-        (refiling.TABLE, *refiling.AGAIN),
+        (refiling.MEMORIES.table, *refiling.MEMORIES.again),
         LIKENESS,
     ),
 )

@@ -136,7 +136,9 @@ class App:
 
         self.policies = CurrentPolicies(policies_of(settings))
         self.storage = Storage(settings, self._clock)
-        self._readers = Readers(self.storage.people_languages, self._clock)
+        self._readers = Readers(
+            self.storage.people_languages, self._clock, self.storage.place_zones
+        )
         self.configuration = LiveConfiguration(
             settings, self.policies, self.storage.config_versions, self._clock, origins or {}
         )

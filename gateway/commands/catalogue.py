@@ -71,7 +71,7 @@ REGISTERED = (
         takes_arguments=True,
         argument_name="zone",
         argument_optional=True,
-        argument_help=described("a city or a name such as Europe/Zurich, or: auto"),
+        argument_help=described("a city or a name such as Europe/Zurich, or: auto, here …"),
         allowed=IN_CHAT,
     ),
     CommandSpec(

@@ -53,12 +53,11 @@ class Late(Struct, frozen=True):
         """The time since it was asked."""
         return self.now - self.asked_at
 
-    @property
-    def line(self) -> Text:
-        """The line above the answer."""
+    def line(self, zone: tzinfo) -> Text:
+        """Return the line above the answer for readers in a time zone."""
         sentence = OLDEST if self.several else WRITTEN
         age = Span(self.age.total_seconds())
-        return sentence.of(age=age, time=clock_time(self.asked_at, self.now))
+        return sentence.of(age=age, time=clock_time(self.asked_at, self.now, zone))
 
     def for_model(self, zone: tzinfo) -> str:
         """Return the sentences for the model, with times in the zone of the person."""
@@ -110,6 +109,7 @@ def duration(age: timedelta) -> str:
     return f"{seconds} second{'s' * (seconds != 1)}"
 
 
-def clock_time(at: datetime, now: datetime) -> Moment:
-    """Return a time of day, with its date unless that is today's."""
-    return Moment(at, "clock" if at.date() == now.date() else "minute")
+def clock_time(at: datetime, now: datetime, zone: tzinfo) -> Moment:
+    """Return a time of day, with its date unless that is today's in the time zone of the reader."""
+    is_today = at.astimezone(zone).date() == now.astimezone(zone).date()
+    return Moment(at, "clock" if is_today else "minute")

@@ -41,6 +41,7 @@ from gateway.stores.turn_index import (
     index_all,
     index_some,
 )
+from gateway.stores.turn_refiling import refile_some
 
 SCANNED: Final = (75, 500, 20_000)
 """Messages that one page of a list looks at: usually the first number has enough conversations, and
@@ -449,6 +450,11 @@ class ConversationViews:
     async def merge(self) -> int:
         """Do one step of taking deleted words out of SQLite's index; 0 when nothing is left."""
         return await MERGING.run(self._database)
+
+    async def maintain(self) -> int:
+        """File some older turns again after an upgrade, and then do a step of `merge`; 0 when
+        nothing is left."""
+        return await refile_some(self._database, self._words) or await self.merge()
 
     async def prune(self, before: datetime) -> int:
         """Delete some marks of archived conversations from before then; 0 at the end."""

@@ -18,8 +18,10 @@ from gateway.stores import (
     long_lived_states,
     people_languages,
     people_names,
+    place_zones,
     takeovers,
     turn_index,
+    turn_refiling,
     usage_days,
 )
 
@@ -222,5 +224,7 @@ SCHEMA: Final = Schema(
         people_languages.SCHEMA,
         first_contacts.SCHEMA,
         people_languages.ZONES,
+        place_zones.SCHEMA,
+        (turn_refiling.TURNS.table, *turn_refiling.TURNS.again),
     ),
 )

@@ -51,10 +51,8 @@ def note_lateness(turn: TurnContext, services: Services) -> None:
 
 def with_age(turn: TurnContext, markdown: str) -> str:
     """Return a text below the line that says how late it comes."""
-    age = turn.attempt.late
-    if age is None or not markdown:
-        return markdown
-    return f"{turn.language_of().shown(age.line)}\n\n{markdown}"
+    line = turn.age_line()
+    return f"{line}\n\n{markdown}" if line and markdown else markdown
 
 
 def expired_reply(turn: TurnContext, services: Services) -> Reply:
@@ -81,8 +79,8 @@ def expired_reply(turn: TurnContext, services: Services) -> Reply:
 
 def _line(turn: TurnContext, services: Services) -> Text:
     """Return one message as a notice names it: its time, in a room its author, its beginning."""
-    now = services.clock.now()
-    asked, written = turn.asked, clock_time(turn.asked.asked_at or now, now)
+    now, zone = services.clock.now(), turn.language_of().zone
+    asked, written = turn.asked, clock_time(turn.asked.asked_at or now, now, zone)
     said = f"/{asked.command} {asked.content}".strip() if asked.command else asked.content
     words = " ".join(readable(redact_for_history(said[: 4 * EXCERPT])).split())
     excerpt = words if len(words) <= EXCERPT else f"{words[:EXCERPT].rstrip()}…"

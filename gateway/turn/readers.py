@@ -9,11 +9,13 @@ from gateway.languages.installed import Languages
 from gateway.languages.negotiation import language_of_reader
 from gateway.latest import Latest
 from gateway.message import Place
+from gateway.people import Audience
 from gateway.policy.access import named_channel
 from gateway.ports.clock import Clock
 from gateway.stores.people_languages import PeopleLanguages, PersonLanguages
+from gateway.stores.place_zones import PlaceZones
 from gateway.text import Language
-from gateway.zones import TimePolicy, place_zone, zone_named, zone_of_reader
+from gateway.zones import TimePolicy, first_zone, place_zone, zone_named
 
 KEPT_SECONDS: Final = 60.0
 """The longest time until a choice in another process counts."""
@@ -27,10 +29,17 @@ class Readers:
     """Finds the languages and time zones of people. Without a store nothing is known but what an
     event tells. Every method that waits raises `StoreUnavailable`."""
 
-    def __init__(self, store: PeopleLanguages | None = None, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        store: PeopleLanguages | None = None,
+        clock: Clock | None = None,
+        places: PlaceZones | None = None,
+    ) -> None:
         self._store = store
         self._clock = clock
+        self._places = places
         self._kept: Latest[tuple[str, str], tuple[PersonLanguages, float]] = Latest(MAX_KEPT)
+        self._kept_places: Latest[tuple[str, ...], tuple[str, float]] = Latest(MAX_KEPT)
 
     async def known(self, tenant: str, person: str) -> PersonLanguages:
         """Return what is known of a `str(PersonId)`: one read a minute and person."""
@@ -79,7 +88,34 @@ class Readers:
         now, empty if that is nothing."""
         known = await self.known(tenant, person)
         told = told if zone_named(told) is not None else known.zone_told
-        return zone_of_reader(known.zone, told, place_zone(times, place), times.default)
+        own = zone_named(known.zone) or zone_named(told)
+        return own or await self.zone_of_place(times, tenant, place)
+
+    async def zone_of_place(self, times: TimePolicy, tenant: str, place: Place) -> ZoneInfo:
+        """Return the time zone of people at a place of whom no zone is known."""
+        was_set = await self.zone_set(tenant, place)
+        return first_zone(was_set, place_zone(times, place), times.default)
+
+    async def zone_set(self, tenant: str, place: Place) -> str:
+        """Return the zone that was set for a place with a command, "" for none: one read a minute
+        and place."""
+        if self._places is None or self._clock is None or place.audience is Audience.DIRECT:
+            return ""
+        key = _of_place(tenant, place)
+        kept, until = self._kept_places.get(key, ("", 0.0))
+        if until > self._clock.monotonic():
+            return kept
+        found = await self._places.of(tenant, place)
+        self._kept_places[key] = (found, self._clock.monotonic() + KEPT_SECONDS)
+        return found
+
+    async def set_zone(self, tenant: str, place: Place, zone: str) -> None:
+        """Set the time zone of a place; an empty one takes the setting back."""
+        if self._places is None or self._clock is None:
+            return
+        await self._places.put(tenant, place, zone, self._clock.now())
+        until = self._clock.monotonic() + KEPT_SECONDS
+        self._kept_places[_of_place(tenant, place)] = (zone, until)
 
     async def note_zone(self, tenant: str, person: str, told: str) -> None:
         """Store the time zone that a person's platform tells, where that is news."""
@@ -121,6 +157,10 @@ class Readers:
     def _keep(self, tenant: str, person: str, known: PersonLanguages) -> None:
         if self._clock is not None:
             self._kept[tenant, person] = (known, self._clock.monotonic() + KEPT_SECONDS)
+
+
+def _of_place(tenant: str, place: Place) -> tuple[str, ...]:
+    return (tenant, place.platform, place.account, place.channel_id)
 
 
 def place_language(languages: Languages, place: Place) -> str:

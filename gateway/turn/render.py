@@ -48,8 +48,8 @@ async def render_answer(turn: TurnContext, services: Services) -> Decision:
     renderer = turn.connected.renderer
     await typed_under_answer(turn, services)
     # An answer of markup only renders to nothing; a missing answer would look like a failure.
-    shown, late = turn.language_of().shown, turn.attempt.late
-    lead = f"{shown(late.line)}\n\n" if late is not None else ""
+    shown, line = turn.language_of().shown, turn.age_line()
+    lead = f"{line}\n\n" if line else ""
     no_answer = shown(NO_ANSWER)
     parts = await render_off_loop(turn.answer.text or no_answer, renderer)
     if lead or not parts:

@@ -65,7 +65,7 @@ from gateway.turn.readers import (
 from gateway.turn.slots import Slots, StorePlaces
 from gateway.turn.thread_failures import ThreadFailures
 from gateway.turn.tools import Toolbox
-from gateway.zones import TimePolicy, place_zone, zone_of_reader
+from gateway.zones import TimePolicy
 
 
 class Stores(Struct, frozen=True):
@@ -240,13 +240,21 @@ class Services:
         languages, times = self.policies.languages, self.policies.times
         if not person:
             language = await languages.loaded(place_language(languages, place) or languages.default)
-            return language.in_zone(zone_of_reader("", "", place_zone(times, place), times.default))
+            zone = await self.readers.zone_of_place(times, self._tenant_at(place), place)
+            return language.in_zone(zone)
         try:
             tenant = self.extensions.tenant_of(place, identity_of(person))
         except TenantUnknown:
             return await languages.loaded(languages.default)
         zone = await self.readers.zone(times, tenant, person, place)
         return (await self.readers.language(languages, tenant, person, place)).in_zone(zone)
+
+    def _tenant_at(self, place: Place) -> str:
+        """The tenant of what everybody reads at a place; "" where each person has their own."""
+        try:
+            return self.extensions.tenant_of(place, None)
+        except TenantUnknown:
+            return ""
 
     def under(self, policies: Policies) -> "Services":
         """Return these services with policies that do not change: all decisions of a turn see the

@@ -6,6 +6,7 @@ notes only that the model read it.
 
 import asyncio
 from collections.abc import Sequence
+from datetime import tzinfo
 from typing import Final
 
 import structlog
@@ -142,7 +143,8 @@ async def _taken(turn: TurnContext, services: Services, found: ThreadMessages) -
         return Decision(STAGE, True, "nothing_new")
     known = services.recent_secrets.of(str(turn.key), services.clock.now())
     texts = await asyncio.to_thread(redacted_texts, messages, known)
-    entries = [entry_of(one, text) for one, text in zip(messages, texts, strict=True)]
+    zone = turn.asker.zone
+    entries = [entry_of(one, text, zone) for one, text in zip(messages, texts, strict=True)]
     if turn.inputs.memory is not None:
         shown = zip(messages, texts, strict=True)
         pieces = [_material(one, text) for one, text in shown if not one.own]
@@ -248,13 +250,14 @@ def redacted_texts(messages: Sequence[ThreadMessage], known: Sequence[str]) -> l
     return texts
 
 
-def entry_of(one: ThreadMessage, text: str) -> str:
-    """Return a message as it stands in the prompt. No name and no text can pose as another writer,
-    or as the assistant: only its own messages begin with "[yours"."""
+def entry_of(one: ThreadMessage, text: str, zone: tzinfo) -> str:
+    """Return a message as it stands in the prompt, with its time in the zone of the asker. No name
+    and no text can pose as another writer, or as the assistant: only its own messages begin with
+    "[yours"."""
     author = one.message.author
     name = clean_name(redact_name(author.name)) or "somebody"
     writer = "yours" if one.own else f"from {name}{' (bot)' if author.is_bot else ''}"
-    written = f"{one.message.timestamp:%Y-%m-%d %H:%M}"
+    written = f"{one.message.timestamp.astimezone(zone):%Y-%m-%d %H:%M}"
     return escaped(f"[{writer}, {written}] {marked(readable(text))}")
 
 

@@ -289,7 +289,15 @@ class TurnContext:
         `alone`, otherwise that of the room, if it has one."""
         in_private = alone or self.place.audience is Audience.DIRECT
         name = "" if in_private else place_language(self.policies.languages, self.place)
-        return self.policies.languages.named(name) if name else self.asker.language
+        if not name:
+            return self.asker.language
+        return self.policies.languages.named(name).in_zone(self.asker.zone)
+
+    def age_line(self) -> str:
+        """Return the line above the answer that says how late it comes; empty if that needs no
+        words."""
+        late, language = self.attempt.late, self.language_of()
+        return language.shown(late.line(language.zone)) if late is not None else ""
 
     def note(self, decision: Decision) -> None:
         """Add a decision beside those of the stages to the trace."""

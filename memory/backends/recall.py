@@ -16,7 +16,7 @@ from memory.ports.memories import Match
 from memory.ports.recall import Query, Recall, Recalled, RecallStage, Recollection
 from memory.recall.rules import RecallLimits
 from memory.recall.selection import label_of, labelled_line, rough_tokens
-from memory.recall.time_grammar import Kind
+from memory.recall.time_counts import Kind
 from memory.recall.time_span import parse_time
 from safety.secret_detection.detect import redact_and_cut
 from safety.unicode import safe_unicode

@@ -114,6 +114,24 @@ class Around(Struct, frozen=True):
         first = week[0] + timedelta(days=number)
         return first, first + timedelta(days=1)
 
+    def weekday_in(self, month: Span, number: int, rank: int) -> Span | None:
+        """Return such a day of a month by its rank from 1, -1 for the last one; None for a fifth
+        one that the month does not have."""
+        day = timedelta(days=1)
+        if rank < 0:
+            last = month[1] - day
+            first = last - day * ((last.weekday() - number) % 7)
+        else:
+            first = month[0] + day * ((number - month[0].weekday()) % 7 + 7 * (rank - 1))
+        return (first, first + day) if month[0] <= first < month[1] else None
+
+    def before(self, month: Span, *, years: bool) -> Span | None:
+        """Return the same month of the year before, or the month before it."""
+        first = month[0]
+        if years:
+            return self.named_month(first.year - 1, first.month)
+        return self.named_month(first.year - (first.month == 1), (first.month - 2) % 12 + 1)
+
     def named_month(self, year: int, number: int) -> Span | None:
         """Return a month."""
         if not (FIRST_YEAR <= year <= LAST_YEAR and 1 <= number <= 12):

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from gateway.immutable import replace
 from memory.ports.recall import Query
-from memory.recall.time_grammar import Kind
+from memory.recall.time_counts import Kind
 from memory.recall.time_span import TimeSpan, parse_time
 from memory.text.stop_words import telling, unspaced_telling, without_courtesies
 

@@ -43,7 +43,7 @@ from memory.recall.selection import (
     labelled_line,
     rough_tokens,
 )
-from memory.recall.time_grammar import Kind
+from memory.recall.time_counts import Kind
 from memory.recall.time_listing import Answer, added, answered_by, listed_within, spread
 from memory.recall.time_span import TimeSpan, load_words, words_loaded
 from memory.stores.search import RecallStore

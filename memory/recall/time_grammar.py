@@ -4,51 +4,27 @@ One grammar serves all languages: the tables of `time_words` tell what a word me
 side of a time it stands. Each sign is read a bounded number of times.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from enum import IntEnum
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from msgspec import Struct
-
 from gateway.immutable import replace
-from memory.recall.calendar_spans import MAX_COUNT, Around, Span, part_of
+from memory.recall.calendar_spans import Around, Span, part_of
+from memory.recall.time_counts import CountReader, FoundTime, Kind, kind_of
 from memory.recall.time_words import UNSPACED, Sign, Words, signs_of
 
 MAX_FOUND: Final = 8
-_ONE_UNSAID: Final = frozenset({"pl", "ru", "uk"})
-"""Languages in which "week ago" is a week ago."""
 MONTH_FIRST: Final = frozenset({"en"})
 """Languages that write 11/10 for 10 November."""
 _ENDS: Final = frozenset('?!.;:,？！。、，；：؟،।"»)')
+_GENITIVES: Final = frozenset({"の", "的", "의"})
+_COUNTERS: Final = frozenset({"个", "個"})
+MAX_RANK: Final = 5
+"""A month has at most five of a weekday."""
+_RANKS: Final = frozenset({"第", "제"})
+"""Signs in front of the number of an ordinal."""
 _NOTHING: Final = Sign("", 0, 0)
 _ON: Final = Sign("", 0, 0, {"on": 0})
 _BETWEEN: Final = Sign("", 0, 0, {"between": 0})
-
-
-class Kind(IntEnum):
-    """The kind of a time, which says how a question is meant; the best one of a question counts."""
-
-    PRESENT = 0
-    """The present day, week, month or year: the question may be about anything."""
-    DATE = 1
-    """A date, month or year, which a text may name, and years counted from now."""
-    WEEKDAY = 2
-    """A day of the week, which may stand for all of them."""
-    PAST = 3
-    """Counted from now, or named as past: yesterday, last week, since Monday."""
-
-
-class FoundTime(Struct, frozen=True):
-    """A time in a question: local times without a zone, and the signs `first` to `last`."""
-
-    span: Span
-    kind: Kind
-    first: int
-    last: int
-    year: int = 0
-    """The named year, month and day of a date; 0 for what is not named."""
-    month: int = 0
-    day: int = 0
 
 
 def times_in(text: str, words: Words, around: Around) -> tuple[Sequence[FoundTime], Sequence[Sign]]:
@@ -59,17 +35,13 @@ def times_in(text: str, words: Words, around: Around) -> tuple[Sequence[FoundTim
     return tuple(_Reader(signs, words, around).times()), signs
 
 
-_Made = Callable[[int, str, int, int], FoundTime | None]
-
-
-class _Reader:
+class _Reader(CountReader):
     """Reads the signs of a question."""
 
     def __init__(self, signs: Sequence[Sign], words: Words, around: Around) -> None:
-        self._signs = signs
-        self._words = words
-        self._around = around
+        super().__init__(signs, words, around)
         self._unspaced = words.language in UNSPACED
+        self._names_day = any(one.has("weekday", "bare") for one in signs)
         self._future = any(one.text.endswith(words.future) for one in signs)
 
     def times(self) -> Iterator[FoundTime]:
@@ -80,25 +52,13 @@ class _Reader:
                 found += 1
                 yield time
 
-    def _sign(self, place: int) -> Sign:
-        return self._signs[place] if 0 <= place < len(self._signs) else _NOTHING
-
-    def _over(self, place: int, *meanings: str) -> int:
-        """Return the next place whose sign does not only have one of these meanings; at most two
-        are passed over."""
-        for _ in range(2):
-            if not self._sign(place).has(*meanings):
-                break
-            place += 1
-        return place
-
     def _at(self, place: int) -> tuple[FoundTime | None, int]:
         """Return the time that begins here, and the place to go on from."""
         sign = self._sign(place)
         if sign.has("name") or not (sign.means or sign.number >= 0 or sign.written):
             return None, place + 1
         if sign.has("every"):
-            return None, self._over(place + 1, "skip", "weekday", "unit", "part")
+            return None, self._habit(place + 1)
         if found := self._counted(place) or self._range(place):
             return self._finished(found, place, since=False)
         if sign.has("since", "from", "between", "in", "on"):
@@ -111,6 +71,13 @@ class _Reader:
         if found := self._single(place, _NOTHING):
             return self._finished(found, place, since=False)
         return None, place + 1
+
+    def _habit(self, place: int) -> int:
+        """Return the place behind what is said of every week or month."""
+        end = self._over(place, "skip", "rank", "last", "weekday", "unit", "monthmark", "part")
+        behind = self._over(end + (self._sign(end).text in _GENITIVES), "skip", "in_after")
+        _, rank, last = self._ranked(behind)
+        return last if rank else end
 
     def _finished(self, found: FoundTime, place: int, *, since: bool) -> tuple[FoundTime, int]:
         """Return a time with what stands behind it: since, in, on."""
@@ -163,75 +130,13 @@ class _Reader:
         end = self._over(second.last, "between_after")
         return FoundTime((begun[0], second.span[1]), Kind.DATE, place, end)
 
-    # --- numbers of units -----------------------------------------------------------------------
-
-    def _counted(self, place: int) -> FoundTime | None:
-        """Read "3 days ago", "vor drei Tagen", "the last 3 days"."""
-        sign = self._sign(place)
-        if sign.has("before"):
-            alone = self._words.language == "ar"
-            return self._units(place + 1, place, self._ago, alone=alone)
-        if sign.has("last"):
-            return self._units(place + 1, place, self._latest, alone=False)
-        if self._sign(place + 1).has("last") and self._sign(place + 2).has("unit"):
-            count, _, named = self._number(place)  # trois derniers jours
-            unit = self._sign(place + 2).means["unit"]
-            if named and isinstance(unit, tuple):
-                return self._latest(count, unit[1], place, place + 3)
-        count, name, end = self._amount(place)
-        if not name:
-            return None
-        counted = sign.has("units") or self._number(place)[2]
-        behind = self._sign(end)
-        if behind.has("ago") and (counted or self._words.language in _ONE_UNSAID):
-            return self._ago(count, name, place, end + 1)
-        if behind.has("last") and self._number(place)[2]:
-            return self._latest(count, name, place, end + 1)
-        return None
-
-    def _units(self, place: int, first: int, made: _Made, *, alone: bool) -> FoundTime | None:
-        """Return a time made of the units at a place; `alone`: also of a unit without a number."""
-        count, unit, end = self._amount(place)
-        named = self._sign(place).has("num", "few", "units") or self._sign(place).number >= 0
-        return made(count, unit, first, end) if unit and (named or alone) else None
-
-    def _amount(self, place: int) -> tuple[int, str, int]:
-        """Return a number, its unit and the place behind them; a number of 0 for a few. Without a
-        number, a unit is one."""
-        pair = self._sign(place).means.get("units")
-        if isinstance(pair, tuple):
-            return pair[0], pair[1], place + 1
-        count, after, _ = self._number(place)
-        unit = self._sign(after).means.get("unit")
-        return (count, unit[1], after + 1) if isinstance(unit, tuple) else (0, "", place)
-
-    def _number(self, place: int) -> tuple[int, int, bool]:
-        """Return a number, the place behind it, and True if there is one; without one it is 1."""
-        sign = self._sign(place)
-        number = sign.means.get("num")
-        if 0 < sign.number <= MAX_COUNT and not sign.ordinal:
-            return sign.number, place + 1, True
-        if sign.has("few"):
-            return 0, place + 1, True
-        if isinstance(number, int):
-            return number, place + 1, True
-        return 1, place, False
-
-    def _ago(self, count: int, unit: str, first: int, last: int) -> FoundTime | None:
-        around = self._around
-        span = around.unit(unit, -count) if count else around.few(unit)
-        return None if span is None else FoundTime(span, _kind_of(unit), first, last)
-
-    def _latest(self, count: int, unit: str, first: int, last: int) -> FoundTime | None:
-        span = self._around.latest(unit, count or 6)
-        return None if span is None else FoundTime(span, _kind_of(unit), first, last)
-
     # --- single times ---------------------------------------------------------------------------
 
     def _single(self, place: int, before: Sign) -> FoundTime | None:
         """Read one time; `before` is the word in front of it."""
         return (
             self._relative_day(place)
+            or self._weekday_of_month(place)
             or self._date(place, before)
             or self._modified(place)
             or self._relative_unit(place)
@@ -286,7 +191,7 @@ class _Reader:
             return None
         past = modifier.has("last") or target.has("part")
         unit = target.means.get("unit")
-        kind = _kind_of(unit[1] if isinstance(unit, tuple) else "") if past else Kind.PRESENT
+        kind = kind_of(unit[1] if isinstance(unit, tuple) else "") if past else Kind.PRESENT
         found = FoundTime(span, kind, place, end)
         if target.has("weekday"):
             return self._with_part(found)
@@ -324,7 +229,7 @@ class _Reader:
                 span = around.unit(unit, offset)
                 if span is None:
                     return None
-                kind = _kind_of(unit) if offset else Kind.PRESENT
+                kind = kind_of(unit) if offset else Kind.PRESENT
                 target = Sign("", 0, 0, {"unit": (0, unit)})
                 return self._within(FoundTime(span, kind, place, place + 1), target)
         if sign.has("unit") and sign.means["unit"] == (0, "weekend"):
@@ -352,6 +257,66 @@ class _Reader:
             if month and (span := self._around.named_month(found.span[0].year, month)):
                 return replace(found, span=span, last=end)
         return found
+
+    def _weekday_of_month(self, place: int) -> FoundTime | None:
+        """Read "the first Sunday of the month", 10月の第2月曜日, الأحد الأول من الشهر."""
+        if not self._names_day:
+            return None
+        number, rank, end = self._ranked(place)
+        if rank:
+            of = ("since",) if self._words.language == "ar" else ()  # من is also "of"
+            month = self._whole_month(self._over(end, "skip", "in", "on", *of))
+            end = month.last if month is not None else end
+        else:
+            month = self._whole_month(place)
+            if month is None:
+                return None
+            behind = month.last + (self._sign(month.last).text in _GENITIVES)
+            number, rank, end = self._ranked(self._over(behind, "skip", "in_after"))
+        if month is None or not rank:
+            return None
+        day = self._around.weekday_in(month.span, number, rank)
+        if day is not None and day[0] > self._around.now and not month.year:
+            earlier = self._around.before(month.span, years=bool(month.month))
+            day = self._around.weekday_in(earlier, number, rank) if earlier else None
+        if day is None:
+            return None
+        return self._with_part(FoundTime(day, Kind.DATE, place, self._over(end, "on_after")))
+
+    def _ranked(self, place: int) -> tuple[int, int, int]:
+        """Return the number of a weekday, its rank in a month, -1 for the last one, and the place
+        behind them; a rank of 0 for none."""
+        sign, at = self._sign(place), place + 1
+        rank = sign.means.get("rank", -1 if sign.has("last") else 0)
+        if sign.ordinal or (sign.text in _RANKS and self._sign(at).number > 0):
+            at += not sign.ordinal
+            rank = self._sign(at - 1).number
+        at += self._sign(at).text in _COUNTERS
+        day = self._sign(at).means
+        weekday = day.get("weekday", day.get("bare"))
+        if "weekday" in sign.means and "rank" in day:
+            weekday, rank = sign.means["weekday"], day["rank"]
+        if isinstance(weekday, int) and isinstance(rank, int) and -1 <= rank <= MAX_RANK:
+            return weekday, rank, at + 1
+        return 0, 0, place
+
+    def _whole_month(self, place: int) -> FoundTime | None:
+        """Return a month: the present one for the bare word. With `year` it is certain, with
+        `month` of a year."""
+        named, end = self._month(place)
+        if named:
+            year, last = self._year_behind(end)
+            of_year = None if year else self._year_named(end)
+            if of_year is not None:
+                year, last = of_year.span[0].year, of_year.last
+            return self._dated(year, named, 0, place, last)
+        found = self._modified(place) or self._relative_unit(place)
+        if found is not None and 28 <= (found.span[1] - found.span[0]).days <= 31:
+            return replace(found, year=found.span[0].year)
+        span = self._around.month(0)
+        if self._sign(place).means.get("unit") != (0, "month") or span is None:
+            return None
+        return FoundTime(span, Kind.DATE, place, place + 1)
 
     def _weekday(self, place: int, before: Sign) -> FoundTime | None:
         sign = self._sign(place)
@@ -454,9 +419,8 @@ class _Reader:
         year, at = 0, place
         if _is_year(self._sign(at).number) and self._sign(at + 1).means.get("unit") == (0, "year"):
             year, at = self._sign(at).number, at + 2
-        month = self._sign(at)
-        number = month.number if month.number >= 0 else month.means.get("num", -1)
-        if not (isinstance(number, int) and 1 <= number <= 12):
+        number = self._figure(at)
+        if not 1 <= number <= 12:
             return None
         if not self._sign(at + 1).has("monthmark"):
             return None
@@ -470,10 +434,16 @@ class _Reader:
         number = self._sign(place).means.get("named")
         if isinstance(number, int):
             return number, place + 1
-        sign = self._sign(place)
-        if 1 <= sign.number <= 12 and self._sign(place + 1).has("monthmark"):
-            return sign.number, place + 2
+        number = self._figure(place)
+        if 1 <= number <= 12 and self._sign(place + 1).has("monthmark"):
+            return number, place + 2
         return 0, place
+
+    def _figure(self, place: int) -> int:
+        """Return a number in figures or in a word, -1 for none."""
+        sign = self._sign(place)
+        number = sign.number if sign.number >= 0 else sign.means.get("num", -1)
+        return number if isinstance(number, int) else -1
 
     def _day_month(self, place: int) -> FoundTime | None:
         """Read "10 November 2026", "the 3rd of April"."""
@@ -555,12 +525,6 @@ class _Reader:
         if span is None:
             return None
         return FoundTime(span, Kind.DATE, place, end, day=sign.number, month=span[0].month)
-
-
-def _kind_of(unit: str) -> Kind:
-    """Return the kind of a time that is counted from now in units: what happened a year ago may
-    have been told at any time."""
-    return Kind.DATE if unit == "year" else Kind.PAST
 
 
 def _is_year(number: int) -> bool:

@@ -9,7 +9,7 @@ from gateway.immutable import replace
 from memory.model.record import Record
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter, MemoryStore
-from memory.recall.time_grammar import Kind
+from memory.recall.time_counts import Kind
 from memory.recall.time_span import TimeSpan
 
 SLICES: Final = 6

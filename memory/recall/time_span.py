@@ -10,7 +10,8 @@ from typing import Final
 from msgspec import Struct
 
 from memory.recall.calendar_spans import Around
-from memory.recall.time_grammar import FoundTime, Kind, times_in
+from memory.recall.time_counts import FoundTime, Kind
+from memory.recall.time_grammar import times_in
 from memory.recall.time_words import UNSPACED, Words, fold, languages, words_of
 from memory.text.stop_words import STOP_WORDS, counts_of, telling, unspaced_telling
 from memory.text.stop_words import words_of as split

@@ -43,6 +43,8 @@ _SUFFIXES: Final = frozenset(
         "yi",
         "ya",
         "ye",
+        "si",
+        "su",
         "in",
         "un",
         "nin",
@@ -191,8 +193,8 @@ def _meaning(written: str) -> tuple[str, int | tuple[int, str]]:
     name, *rest = written.replace(" + part", "").split()
     if len(rest) == 2 and name in ("day", "weekday"):
         return f"{name}part", (int(rest[0]), rest[1])
-    if name == "units":
-        return "units", (int(rest[0]), rest[1])
+    if name in ("units", "either"):
+        return name, (int(rest[0]), rest[1])
     if name in ("unit", "part"):
         return name, (0, rest[0])
     return name, int(rest[0]) if rest else 0

@@ -1,32 +1,24 @@
 """Files stored memories again under the words that their texts have in this version.
 
-A change of `memory/text/terms.py` adds `AGAIN` to the steps of the schema. The memories that exist
-then are read once, newest first, some at a time in the background; until it is done, an older one
-is found by its former words.
+A change of `memory/text/terms.py` adds `MEMORIES.again` to the steps of the schema. Until it is
+done, an older memory is found by its former words. The keys for duplicates are made of other words,
+of `memory/text/similarity.py`.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
-from db import Database, Statement, either
-from db.statements import FOR_UPDATE
-from db.transaction import Work, execute, fetch
+from db import Database, Row, Statement, Work, either, execute
+from db.refiling import Refiling
 from db.values import texts_of
 from memory.stores.partitions import PARTITIONED, ROOM_BEGINS, names_of_share
 from memory.stores.rows import LEXEMES, words_of
 
-AT_ONCE: Final = 100
-"""Memories of one step: some milliseconds."""
-TABLE: Final = "CREATE TABLE memory_refiling (upto bigint NOT NULL)"
-AGAIN: Final = (
-    "DELETE FROM memory_refiling",
-    "INSERT INTO memory_refiling SELECT COALESCE(max(seq), 0) FROM memories",
+AT_ONCE: Final = 20
+"""Memories of one step: the longest ones take 3 ms each."""
+MEMORIES: Final = Refiling(
+    "memory_refiling", "memories", "seq", "m.content, m.tags, m.partitions, m.words"
 )
-NEXT: Final = Statement(f"""
-    SELECT m.seq, m.content, m.tags, m.partitions, m.words FROM memories m
-    WHERE m.seq <= (SELECT max(upto) FROM memory_refiling)
-    ORDER BY m.seq DESC LIMIT {AT_ONCE} {FOR_UPDATE}
-""")
-DONE: Final = Statement("UPDATE memory_refiling SET upto = :upto")
 REFILE: Final = Statement(f"""
     UPDATE memories SET words = :words, length = :length
         {either(sqlite="", postgres=f", lexemes = {LEXEMES}")}
@@ -61,12 +53,12 @@ IN: Final = (
 async def refile_some(database: Database) -> int:
     """File the next memories again; the number of those that were read, 0 when none is left. Raises
     `StoreUnavailable`."""
-    return await database.run(lambda: _refile_some(indexed=database.engine == "sqlite"))
+    # The indexes of SQLite are kept here; PostgreSQL keeps its own.
+    indexed = database.engine == "sqlite"
+    return await database.run(lambda: MEMORIES.step(lambda rows: _refile(rows, indexed), AT_ONCE))
 
 
-def _refile_some(*, indexed: bool) -> Work[int]:
-    """`indexed`: the indexes of SQLite are kept here; PostgreSQL keeps its own."""
-    rows = yield from fetch(NEXT)
+def _refile(rows: Sequence[Row], indexed: bool) -> Work[None]:
     for seq, content, tags, partitions, words in rows:
         changed = words_of(content, texts_of(tags), partitions)
         if changed["words"] == words:
@@ -75,6 +67,3 @@ def _refile_some(*, indexed: bool) -> Work[int]:
         values = {"seq": seq, "more": more, **changed}
         for statement in (*(OUT if indexed else ()), REFILE, *(IN if indexed else ())):
             yield from execute(statement, values)
-    if rows:
-        yield from execute(DONE, {"upto": int(rows[-1][0]) - 1})
-    return len(rows)

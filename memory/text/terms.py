@@ -5,7 +5,8 @@ strokes and endings ("Running" becomes "run", "Łódź" "lodz"); Chinese, Japane
 which put no spaces between words, become pairs of neighbouring characters; words with signs inside
 ("v1.2.3", "ERR-42", "C++", an address, a hash) are indexed unchanged and by their parts; a number
 of a telephone also as its digits alone; a pictograph is a word. No text of people becomes query
-syntax. `memory/stores/refiling.py` files stored memories again after a change here.
+syntax. After a change here, `memory/stores/refiling.py` and `gateway/stores/turn_refiling.py` file
+stored memories and turns again.
 """
 
 import re

@@ -85,7 +85,7 @@ async def personal_file(handle: MemoryHandle) -> tuple[bytes, int]:
     """Everything that any store holds of the person, as JSON lines under a header: their memories
     as `export` writes them, everything else by its table; and how many entries these are."""
     rows = await handle.privacy.export_all()
-    lines = [header_of(handle.access.person, handle.request.at)]
+    lines = [header_of(handle)]
     exported = set()
     async for record in handle.read.everything():
         exported.add(record.id)
@@ -108,7 +108,7 @@ def signed_line(handle: MemoryHandle, record: Record, embedding: bool = False) -
 def _writer(
     stack: ExitStack, handle: MemoryHandle, file: BinaryIO, options: ExportOptions
 ) -> "_LinesWriter | ParquetWriter":
-    header = header_of(handle.access.person, handle.request.at)
+    header = header_of(handle)
     if options.form == "parquet":
 
         def sign(record: Record) -> str:

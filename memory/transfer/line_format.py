@@ -191,9 +191,16 @@ class Elsewhere(Struct, frozen=True):
 Read = ImportEntry | PairLine | Unreadable | Elsewhere
 
 
-def header_of(person: str, now: datetime) -> dict[str, object]:
-    """The first line of an export."""
-    return {"format": FORMAT, "version": VERSION, "exported_at": _text(now), "person": person}
+def header_of(handle: MemoryHandle) -> dict[str, object]:
+    """The first line of an export of a person. All times of the file are in UTC; `zone` is the time
+    zone in which the person reads them."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "exported_at": _text(handle.request.at),
+        "zone": str(handle.request.zone),
+        "person": handle.access.person,
+    }
 
 
 def pair_line_of(kept: KeptPair) -> dict[str, object]:

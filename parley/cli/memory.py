@@ -2,13 +2,11 @@
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC
 from typing import Annotated, Final, Literal
 
 import typer
 
 from gateway.errors import UsageError
-from gateway.zones import zone_named
 from memory.model.outcome import Outcome
 from memory.model.record import MAX_DOCUMENT, Tier
 from memory.ports.memories import Filter
@@ -338,7 +336,7 @@ def _candidates(recollection: Recollection) -> str:
 def _query(
     text: str, limit: int, handle: MemoryHandle, settings: Settings, filters: Filter
 ) -> Query:
-    """Return a question in the time zone and the language of the installation."""
-    zone = zone_named(settings.time.default) or UTC
+    """Return a question in the time zone of the person and the language of the installation."""
+    zone = handle.request.zone
     languages = (settings.languages.default,)
     return Query(text, handle.request.at, limit, filters=filters, zone=zone, languages=languages)

@@ -11,12 +11,14 @@ from msgspec import Struct
 
 from gateway.errors import ModelError, TenantUnknown, UsageError
 from gateway.extensions import ExtensionRegistry
+from gateway.immutable import replace
 from gateway.message import Place
 from gateway.pairing.admissions import role_with
 from gateway.people import DEFAULT_TENANT, Audience, KnownIds, PersonId, Principal, Role
 from gateway.ports import MembershipStatus, kept_ids
 from gateway.ports.clock import SystemClock
 from gateway.ports.memory import Caller
+from gateway.turn.readers import Readers
 from memory.actions.call import AgentServices
 from memory.agents.model import AgentSummary, PoolSummary
 from memory.agents.overview import LEAST
@@ -169,11 +171,15 @@ async def opened_memory(
 async def caller_for(
     settings: Settings, storage: Storage, extensions: ExtensionRegistry, given: PersonId
 ) -> Caller:
-    """The caller of a request that the user of the terminal makes for a person."""
+    """The caller of a request that the user of the terminal makes for a person, in whose time zone
+    days are counted."""
     person = await resolve_person(given, storage.stores.states) or given
     tenant = extensions.tenant_of_person(person)
     role = await _role(settings, storage, tenant, person)
-    return _caller(Principal(tenant, person, role))
+    caller = _caller(Principal(tenant, person, role))
+    readers = Readers(storage.people_languages, SystemClock())
+    zone = await readers.zone(settings.time, tenant, str(person), caller.place)
+    return replace(caller, zone=zone)
 
 
 async def _known(storage: Storage, tenant: str) -> list[PersonCount]:

@@ -39,7 +39,7 @@ def storage_chores(storage: Storage, settings: Settings, clock: Clock) -> Mappin
         **storage.hot.chores,
         "usage_days": lambda: storage.usage_days.sum_up(clock.now() - SUM_AFTER),
         "conversations": lambda: stores.conversations.prune(clock.now() - conversations_for),
-        "conversation_index": storage.conversation_views.merge,
+        "conversation_index": storage.conversation_views.maintain,
         "archive": lambda: storage.conversation_views.prune(clock.now() - KEEP_TRACES),
         "traces": lambda: stores.traces.prune(
             clock.now() - KEEP_TRACES, clock.now() - KEEP_REFUSALS

@@ -70,6 +70,23 @@ async def test_an_old_question_is_answered_with_its_age() -> None:
         assert rows == [("answer",)]
 
 
+@pytest.mark.parametrize(
+    ("zone", "time"),
+    [
+        ("America/New_York", "at 2026-11-20 22:00 EST"),
+        ("Asia/Tokyo", "at 12:00 JST"),
+        ("UTC", "at 03:00 UTC"),
+    ],
+)
+async def test_the_day_of_an_old_question_is_that_of_its_reader(zone: str, time: str) -> None:
+    author = MessageAuthor("ada", "Ada", zone=zone)
+    async with gateway() as g:
+        asked = received("what now?", timestamp=AT - 6 * HOURS)
+        asked = replace(asked, message=replace(asked.message, author=author))
+        await g.take(asked)
+        assert time in g.texts[0].splitlines()[0]
+
+
 async def test_the_time_of_writing_counts_where_the_platform_was_away() -> None:
     async with gateway() as g:
         await g.take(received("what now?", timestamp=AT - 3 * HOURS))

@@ -11,12 +11,12 @@ from gateway.text import ENGLISH, Moment, day_in
 from gateway.zones import (
     MAX_SUGGESTED,
     TimePolicy,
+    first_zone,
     meant,
     place_zone,
     similar,
     system_zone,
     zone_named,
-    zone_of_reader,
 )
 from tests.support.for_each import for_each
 from tests.support.messages import place
@@ -63,7 +63,7 @@ def test_other_texts_are_no_zones(name: str) -> None:
 def test_the_choice_comes_before_the_platform_the_place_and_the_installation(
     chosen: str, told: str, of_place: str, default: str, zone: str
 ) -> None:
-    assert str(zone_of_reader(chosen, told, of_place, default)) == zone
+    assert str(first_zone(chosen, told, of_place, default)) == zone
 
 
 def test_a_place_has_the_zone_of_its_channel_or_workspace() -> None:

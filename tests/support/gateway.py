@@ -49,6 +49,7 @@ from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.stores.feedback import FeedbackStore
 from gateway.stores.first_contacts import FirstContacts
 from gateway.stores.people_languages import PeopleLanguages
+from gateway.stores.place_zones import PlaceZones
 from gateway.stores.sqlite.hot_state import SqliteAdapterStates, SqliteBuckets
 from gateway.stores.sqlite.queues import SqliteInbox, SqliteOutbox
 from gateway.stores.takeovers import TakeoverStore
@@ -237,7 +238,7 @@ async def gateway(
         admissions=admissions,
         pairing=Pairing(store, buckets, clock, changes, admissions),
         owner_claims=OwnerClaims(store, buckets, clock, changes, admissions),
-        readers=Readers(PeopleLanguages(held), clock),
+        readers=Readers(PeopleLanguages(held), clock, PlaceZones(held)),
         disclosure=Disclosure(FirstContacts(held), clock),
     )
     pipeline = Pipeline(services)

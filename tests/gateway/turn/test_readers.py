@@ -10,6 +10,7 @@ from gateway.languages.negotiation import language_of_reader
 from gateway.message import Place
 from gateway.people import Audience
 from gateway.stores.people_languages import PeopleLanguages
+from gateway.stores.place_zones import PlaceZones
 from gateway.turn.readers import KEPT_SECONDS, RENEWED_AFTER, Readers
 from gateway.zones import TimePolicy
 from tests.support.clock import FakeClock
@@ -127,3 +128,28 @@ async def test_a_person_has_the_zone_they_chose_else_that_of_platform_place_or_i
     assert await zone(room) == "Europe/Zurich"
     await readers.choose_zone("t", ADA, "")
     assert await zone(room) == "Europe/Rome"
+
+
+async def test_the_zone_of_a_place_is_kept_and_counts_in_another_process_after_a_minute(
+    sqlite: SqliteDatabase, clock: FakeClock
+) -> None:
+    times = TimePolicy(zone="Asia/Seoul", places={"C1": "Asia/Tokyo"})
+
+    def process() -> Readers:
+        return Readers(PeopleLanguages(sqlite), clock, PlaceZones(sqlite))
+
+    here, there = process(), process()
+
+    async def zone(readers: Readers) -> str:
+        return str(await readers.zone_of_place(times, "t", HERE))
+
+    assert await zone(here) == "Asia/Tokyo"
+    await there.set_zone("t", HERE, "Europe/Rome")
+    assert (await zone(here), await zone(there)) == ("Asia/Tokyo", "Europe/Rome")
+    await clock.advance(KEPT_SECONDS)
+    assert await zone(here) == await zone(process()) == "Europe/Rome"
+    assert str(await here.zone(times, "t", ADA, HERE)) == "Europe/Rome"
+    assert str(await here.zone(times, "t", ADA, HERE, "Europe/Paris")) == "Europe/Paris"
+    assert str(await here.zone_of_place(times, "u", HERE)) == "Asia/Tokyo"
+    await here.set_zone("t", HERE, "")
+    assert await zone(here) == "Asia/Tokyo"

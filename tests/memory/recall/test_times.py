@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.recall.time_grammar import Kind
+from memory.recall.time_counts import Kind
 from memory.recall.time_span import MAX_QUESTION, TimeSpan, parse_time
 from memory.recall.time_words import languages
 from tests.support.for_each import for_each
@@ -174,3 +174,26 @@ def _shown() -> Iterator[str]:
 
 if __name__ == "__main__":
     print("\n".join(_shown()))  # noqa: T201 - it is a command
+
+
+@for_each(
+    ("question", "day"),
+    [
+        ("What did we decide on the fourth Friday of the month?", "2026-11-27"),
+        ("What did we decide on the last Sunday of the month?", "2026-10-25"),
+        ("What did we decide on the last Monday of December?", "2025-12-29"),
+        ("What did we decide on the first Monday of December 2024?", "2024-12-02"),
+        ("What did we decide on the 2nd Tuesday of October last year?", "2025-10-14"),
+        ("What did we decide on the fifth Sunday of August?", "2026-08-30"),
+        ("What did we decide on the fifth Sunday of this month?", ""),
+        ("What did we decide on the fifth Tuesday of October?", ""),
+    ],
+)
+def test_a_weekday_of_a_month_is_the_latest_one_that_has_begun(question: str, day: str) -> None:
+    found = parse_time(question, ("en",), NOW, ZURICH)
+    if day:
+        assert found is not None
+        assert f"{found.start.astimezone(ZURICH):%Y-%m-%d}" == day
+        assert found.end - found.start <= timedelta(hours=25)
+    else:
+        assert found is None or found.end - found.start > timedelta(days=20)

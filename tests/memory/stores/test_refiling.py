@@ -2,7 +2,8 @@
 
 import pytest
 
-from db import Statement
+from db import Statement, Work
+from db.errors import StoreUnavailable
 from gateway.immutable import replace
 from memory.ports.memories import Filter, MemoryStore
 from memory.stores import refiling, rows
@@ -26,7 +27,7 @@ async def old(memories: MemoryStore, engine: Engine, monkeypatch: pytest.MonkeyP
         for text in TEXTS:
             await store(memories, record(text))
         await store(memories, record("Bob lives in Łódź.", person=BOB), access(BOB))
-    for statement in refiling.AGAIN:
+    for statement in refiling.MEMORIES.again:
         await engine.change(Statement(statement))
 
 
@@ -59,6 +60,26 @@ async def test_a_memory_may_go_before_and_after_it_is_filed_again(
     assert await found(recall, "lodz cousin") == 0
 
 
+async def test_work_that_is_broken_off_goes_on_where_it_stopped(
+    engine: Engine, recall: RecallStore, old: None
+) -> None:
+    await refile_some(engine)
+    before = await found(recall, "lodz")
+
+    def stopped() -> Work[int]:
+        yield from refiling.MEMORIES.step(
+            lambda rows: refiling._refile(rows, engine.engine == "sqlite"), 3
+        )
+        raise StoreUnavailable("stopped before the commit")
+
+    with pytest.raises(StoreUnavailable):
+        await engine.run(stopped)
+    assert await found(recall, "lodz") == before < len(TEXTS)
+    while await refile_some(engine):
+        pass
+    assert await found(recall, "lodz") == len(TEXTS)
+
+
 async def test_a_new_memory_is_not_read_again(engine: Engine, memories: MemoryStore) -> None:
     await store(memories, record("Aunt Ida lives in Łódź."))
     assert await refile_some(engine) == 0
@@ -71,7 +92,7 @@ async def test_a_shared_memory_is_found_by_its_words_of_today(
     with pytest.MonkeyPatch.context() as earlier:
         earlier.setattr(rows, "index_terms", lambda *texts: " ".join(texts).lower())
         stored = await put(engine, replace(of(BEN), id="mem-s", content="The pump is in Łódź."))
-    for statement in refiling.AGAIN:
+    for statement in refiling.MEMORIES.again:
         await engine.change(Statement(statement))
     numbers = {}
     for agent, granted in {("theirs", True), *share.readers}:

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -401,6 +402,37 @@ async def test_pairs_that_may_contradict_are_imported_with_their_times(
     assert [one.outcome for one in reports].count(LineOutcome.STORED) == 6
     again = await taken_in(ada, file)
     assert [one.outcome for one in again].count(LineOutcome.KNOWN) == 6
+
+
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/New_York"])
+async def test_the_header_names_the_zone_and_the_times_do_not_depend_on_it(
+    rig: Rig, tmp_path: Path, zone: str
+) -> None:
+    await filled(rig)
+    ada = await rig.memory.for_principal(replace(rig.caller("ada"), zone=ZoneInfo(zone)))
+    before = await everything(ada)
+    personal, _ = await personal_file(ada)
+    in_utc, _ = await personal_file(await rig.handle("ada"))
+    header, *lines = map(json.loads, personal.splitlines())
+    assert header["zone"] == zone
+    assert header["exported_at"].endswith("Z")
+    assert {line.get("proof") for line in lines} == {
+        json.loads(line).get("proof") for line in in_utc.splitlines()[1:]
+    }
+    assert await export(ada, ExportOptions(tmp_path / "ada")) == 6
+    await ada.erasure.erase_all()
+    ada = await rig.handle("ada")
+    outcomes = [one.outcome for one in await taken_in(ada, tmp_path / "ada")]
+    assert outcomes == [LineOutcome.STORED] * 6
+    assert await everything(ada) == before
+
+
+async def test_times_with_another_offset_are_the_same_times(rig: Rig, tmp_path: Path) -> None:
+    ada, at = await rig.handle("ada"), "2026-11-20T08:00:00+09:00"
+    line = {"id": "mem-1", "content": "I like green tea.", "created_at": at}
+    await taken_in(ada, written(tmp_path / "ada", "telegram:main:ada", line))
+    (kept,) = await everything(ada)
+    assert kept.provenance.at == datetime.fromisoformat(at)
 
 
 def written(file: Path, person: str, *lines: dict[str, Any]) -> Path:

@@ -286,6 +286,24 @@ async def test_a_pending_memory_is_decided_by_its_id(small: Path) -> None:
     assert await lines(small, "memory", "review", "--person", BOB) == []
 
 
+async def test_an_export_names_the_zone_of_the_person(folder: Path) -> None:
+    config = yaml.safe_load((folder / "config" / "parley.yaml").read_text())
+    config["time"] = {"zone": "Asia/Seoul"}
+    (folder / "config" / "parley.yaml").write_text(yaml.safe_dump(config))
+    url = config["database"]["url"].replace("sqlite:///", f"sqlite:///{folder}/")
+    settings = from_mapping({"database": {"url": url}})
+    for chosen, expected in (("", "Asia/Seoul"), ("Europe/Zurich", "Europe/Zurich")):
+        storage = Storage(settings, SystemClock())
+        await storage.start()
+        now = SystemClock().now()
+        await storage.people_languages.put_zones("default", ADA, chosen, "", now)
+        await storage.stop()
+        out = await parley("memory", "export", f"in-{expected[:4]}", *MINE, cwd=folder)
+        assert out.status == 0, out.err
+        with (folder / f"in-{expected[:4]}").open() as lines:
+            assert json.loads(next(lines))["zone"] == expected
+
+
 async def test_memories_are_exported_cleared_and_imported_again(folder: Path) -> None:
     before = await contents(folder)
     (folder / "key").write_text(f"{KEY}\n")

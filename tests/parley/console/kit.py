@@ -49,6 +49,7 @@ class Visitor:
     http: aiohttp.ClientSession
     person: str = ""
     cookies: dict[str, str] = field(default_factory=dict)
+    zone: str = "UTC"
 
     async def get(self, path: str, **headers: str) -> Page:
         """Open a page; redirects are not followed."""
@@ -89,8 +90,8 @@ class Visitor:
 
     async def use(self, link: str) -> Page:
         """Open a login link and press its button; keep the cookie."""
-        secret = link.partition("#")[2]
-        return await self.request("POST", "/sign-in", data={"link": secret, "zone": "UTC"})
+        sent = {"link": link.partition("#")[2], "zone": self.zone}
+        return await self.request("POST", "/sign-in", data=sent)
 
     @property
     def secret(self) -> str:
@@ -145,9 +146,10 @@ class Console:
         """A login link of a person, as `/console` sends it."""
         return await self.app.console_sessions.link(tenant, person_named(name))
 
-    async def visitor(self, name: str, tenant: str = "default") -> Visitor:
-        """A browser that is signed in as this person; the empty name is nobody."""
+    async def visitor(self, name: str, tenant: str = "default", zone: str = "UTC") -> Visitor:
+        """A browser in a time zone that is signed in as this person; the empty name is nobody."""
         visitor = self.stranger()
+        visitor.zone = zone
         if name:
             assert (await visitor.use(await self.link(name, tenant))).status == 303
             visitor.person = name

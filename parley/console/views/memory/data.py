@@ -1,10 +1,12 @@
 """The stored data of the viewer by kind, its export, and its erasure."""
 
 import asyncio
+from datetime import tzinfo
 from typing import Final, Literal
 
 from pydantic import Field
 
+from gateway.languages.formats import zone_sign
 from gateway.people import Role
 from gateway.ports.action import Input, Output
 from gateway.ports.rights import in_person, to_read
@@ -88,7 +90,8 @@ async def data(viewer: Viewer, services: ConsoleServices, _params: DataQuery) ->
 async def export(viewer: Viewer, services: ConsoleServices, params: DataExportQuery) -> File:
     """Return a file with what is stored about the viewer."""
     handle = await services.memory_of(viewer)
-    name = f"parley-{handle.request.at:%Y-%m-%d}.{params.form}"
+    zone = handle.request.zone
+    name = f"parley-{handle.request.at.astimezone(zone):%Y-%m-%d}.{params.form}"
     if params.form == "jsonl":
         content, _ = await personal_file(handle)
         return File(
@@ -99,10 +102,11 @@ async def export(viewer: Viewer, services: ConsoleServices, params: DataExportQu
     records = [one async for one in handle.read.own()]
     await handle.read.note_export(len(records))
     if params.form == "csv":
-        text = await asyncio.to_thread(_as_csv, records)
+        text = await asyncio.to_thread(_as_csv, records, zone)
         return File(name=name, content_type="text/csv; charset=utf-8", content=text)
     soul = await handle.documents.read("soul")
-    text = await asyncio.to_thread(_as_markdown, viewer, soul.content if soul else "", records)
+    preferences = soul.content if soul else ""
+    text = await asyncio.to_thread(_as_markdown, viewer, preferences, records, zone)
     return File(name=name, content_type="text/markdown; charset=utf-8", content=text)
 
 
@@ -140,42 +144,47 @@ async def _shown(viewer: Viewer, handle: MemoryHandle, problem: Text = NO_TEXT) 
     )
 
 
-def _as_csv(records: list[Record]) -> str:
-    return csv_text(CSV_COLUMNS, (_row(one) for one in records))
+def _as_csv(records: list[Record], zone: tzinfo) -> str:
+    return csv_text(CSV_COLUMNS, (_row(one, zone) for one in records))
 
 
-def _row(record: Record) -> list[object]:
+def _row(record: Record, zone: tzinfo) -> list[object]:
     provenance = record.provenance
     return [
         *(record.id, record.kind.value, record.role, record.content, " ".join(record.tags)),
         *(record.scope.value, record.project, provenance.source.value, provenance.trust.value),
         provenance.channel,
-        provenance.at.isoformat(timespec="seconds"),
-        record.expires_at.isoformat(timespec="seconds") if record.expires_at else "",
+        provenance.at.astimezone(zone).isoformat(timespec="seconds"),
+        record.expires_at.astimezone(zone).isoformat(timespec="seconds")
+        if record.expires_at
+        else "",
         record.superseded_by,
     ]
 
 
-def _as_markdown(viewer: Viewer, soul: str, records: list[Record]) -> str:
+def _as_markdown(viewer: Viewer, soul: str, records: list[Record], zone: tzinfo) -> str:
     parts = [f"# What the assistant remembers of `{viewer.person.replace('`', '')}`"]
+    parts.append(f"Times are those of the time zone {zone}.")
     if soul.strip():
         parts += ["## Preferences", quoted(soul)]
     learned = [one for one in records if not one.role and one.current]
     for kind in dict.fromkeys(one.kind for one in learned):
         parts.append(f"## {kind.value.capitalize()}")
-        parts += [_entry(one) for one in learned if one.kind is kind]
+        parts += [_entry(one, zone) for one in learned if one.kind is kind]
     replaced = [one for one in records if not one.role and not one.current]
     said = [one for one in records if one.role]
     for title, group in (("Replaced memories", replaced), ("Stored messages", said)):
         if group:
-            parts += [f"## {title}", *map(_entry, group)]
+            parts += [f"## {title}", *(_entry(one, zone) for one in group)]
     return "\n\n".join(parts) + "\n"
 
 
-def _entry(record: Record) -> str:
+def _entry(record: Record, zone: tzinfo) -> str:
     provenance = record.provenance
+    at = provenance.at.astimezone(zone)
     origin = record.role or provenance.source.value.replace("_", " ")
-    return f"{quoted(record.content)}\n\n_{provenance.at.date()}, {origin}, `{record.id}`_"
+    written = f"{at:%Y-%m-%d %H:%M} {zone_sign(at)}"
+    return f"{quoted(record.content)}\n\n_{written}, {origin}, `{record.id}`_"
 
 
 ROUTES: Final[tuple[AnyRoute, ...]] = (

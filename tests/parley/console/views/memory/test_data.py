@@ -3,7 +3,10 @@
 import csv
 import io
 import json
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
+from gateway.languages.formats import zone_sign
 from memory.model.record import Kind
 from tests.parley.console.kit import Console
 from tests.parley.console.views.memory.kit import remember
@@ -31,6 +34,27 @@ async def test_everything_is_exported_in_three_forms(either_console: Console) ->
     assert "## Preference" in text
     for shown in (answer.text, text, "\n".join(lines)):
         assert "coffee" not in shown
+
+
+async def test_exports_for_people_have_the_times_of_the_viewer(console: Console) -> None:
+    await remember(console, "ada", "I drink green tea.")
+    stored, shown = {}, {}
+    for zone in ("Pacific/Kiritimati", "America/St_Johns"):
+        ada = await console.visitor("ada", zone=zone)
+        answer = await ada.get("/memory/export?form=csv")
+        (row,) = csv.DictReader(io.StringIO(answer.text))
+        stored[zone] = at = datetime.fromisoformat(row["stored_at"])
+        assert at.utcoffset() == at.astimezone(ZoneInfo(zone)).utcoffset()
+        day = datetime.now(ZoneInfo(zone)).date()
+        name = answer.headers["Content-Disposition"]
+        assert any(f"parley-{day - timedelta(one)}.csv" in name for one in (0, 1))
+        shown[zone] = text = (await ada.get("/memory/export?form=md")).text
+        assert f"Times are those of the time zone {zone}." in text
+        assert f"_{at:%Y-%m-%d %H:%M} {zone_sign(at.astimezone(ZoneInfo(zone)))}, " in text
+        header = json.loads((await ada.get("/memory/export")).text.splitlines()[0])
+        assert header["zone"] == zone
+    assert len(set(stored.values())) == 1
+    assert len(set(shown.values())) == 2
 
 
 async def test_an_erasure_needs_the_phrase_and_ends_everything(either_console: Console) -> None:
