@@ -156,6 +156,9 @@ class ModelChoiceSection(Section):
     without: tuple[Part, ...] = ()
     """For provider `openai`: parts of a request that the server does not take. Parley finds them
     out too, with one refused request for each."""
+    pdf: bool | None = None
+    """Send pages of PDFs that are pictures to this model. Empty: to `anthropic` and at
+    api.openai.com, to no other server."""
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -337,6 +340,20 @@ class ContextSection(Section):
     """Earlier messages of a thread into which the assistant is called: `mention` reads those of
     this thread for the question, and stores none of them; `off` reads nothing, and the model is
     told that it does not know them. Platforms: Slack and Discord."""
+
+
+class DocumentsSection(Section):
+    """The documents that people send: PDF, DOCX, XLSX, PPTX, EPUB, HTML, CSV. PDF and XLSX need the
+    libraries of the extra `documents`."""
+
+    enabled: bool = True
+    """Read documents, each in a process of its own. Without it the model gets plain text and
+    pictures only, other files by their name."""
+    max_megabytes: int = Field(default=32, ge=1, le=100)
+    """Size of the largest document that is read, in megabytes."""
+    picture_pages: int = Field(default=20, ge=0, le=100)
+    """Pages of one message that are pictures (scans) and go to the model as a PDF, if it takes PDFs
+    (`model.pdf`). A page costs about 1,600 tokens."""
 
 
 class ConversationSection(Section):
