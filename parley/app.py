@@ -81,6 +81,7 @@ from parley.wiring.model import provider_of, toolbox_of, window_search, windows_
 from parley.wiring.observe import build_health, endpoint_of, open_tracing, security_log
 from parley.wiring.policies import delivery_rules, pace_of, policies_of, unpriced_models
 from parley.wiring.recall import recall_models
+from parley.wiring.speech import speech_of
 from parley.wiring.storage import Storage
 
 if TYPE_CHECKING:
@@ -164,6 +165,8 @@ class App:
         )
         self._toolbox = toolbox_of(settings, self._clock)
         self._at_end(self._window_search.stop, self._provider.close, self._toolbox.close)
+        self.speech = speech_of(settings, self._clock)
+        self._at_end(self.speech.close)
 
     def _build_observation(self, record: WorkRecord | None, left: Sequence[Crash]) -> None:
         """Build what observes the work: tracing, health, recent activity, and the quarantine of
@@ -586,6 +589,7 @@ class App:
             owner_claims=access.claims,
             readers=self._readers,
             disclosure=Disclosure(self.storage.first_contacts, self._clock),
+            speech=self.speech,
         )
 
     def _deliverer(

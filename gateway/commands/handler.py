@@ -400,6 +400,8 @@ async def _with_reply(turn: TurnContext, caller: Caller, services: Services) -> 
     last = turn.asked.last
     if last.quote is None or last.quote.is_empty:
         return caller
-    if last.quote.author_id and last.quote.author_id == last.author.id:
+    spoken = any(file.voice for file in last.quote.attachments)
+    own = bool(last.quote.author_id) and last.quote.author_id == last.author.id
+    if own and not spoken:  # words that a program heard are not what the person wrote
         return replace(caller, replied=clip(last.quote.text, MAX_QUOTE))
     return replace(caller, material=(*caller.material, quotation(last.quote)))

@@ -18,6 +18,7 @@ from gateway.message import Attachment, image_mime
 from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import redact_for_history
 from gateway.ports import CanFetchFiles, ContentBlock, ImageBlock, TextBlock
+from gateway.turn.recording import UNHEARD
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 from safety.unicode import safe_unicode
@@ -199,8 +200,20 @@ ITS_OWN: Final = "Files of the message itself:"
 async def read_attachments(turn: TurnContext, services: Services) -> Decision:
     """Fetch the files of the messages, of those that they reply to, and of the thread, all within
     the bounds of one message; unreadable files are named to the model."""
-    own = [file for message in turn.asked.messages for file in message.attachments]
-    quoted = [file for one in turn.asked.messages if one.quote for file in one.quote.attachments]
+    heard = {ref for ref, one in turn.inputs.recordings.items() if one.heard is not None}
+    own = [
+        file
+        for message in turn.asked.messages
+        for file in message.attachments
+        if file.ref not in heard
+    ]
+    quoted = [
+        file
+        for one in turn.asked.messages
+        if one.quote
+        for file in one.quote.attachments
+        if file.ref not in heard
+    ]
     known = {file.ref for file in (*own, *quoted)}
     thread = [file for file in turn.inputs.thread_files if file.ref not in known]
     named = (*own, *quoted, *thread)
@@ -208,7 +221,12 @@ async def read_attachments(turn: TurnContext, services: Services) -> Decision:
         return Decision("attachments", True, "none")
     # One more than is read, so that the model learns that there are more.
     most, of_thread = FILE_LIMITS.files, len(own) + len(quoted)
-    files = [await fetched(turn.connected.files, file) for file in named[:most]]
+    files = [
+        FetchedFile(file, None, UNHEARD[turn.inputs.recordings[file.ref].problem])
+        if file.ref in turn.inputs.recordings
+        else await fetched(turn.connected.files, file)
+        for file in named[:most]
+    ]
     files += [FetchedFile(file) for file in named[most:]]
     files[of_thread:] = await asyncio.to_thread(_without_secrets, files[of_thread:])
     if turn.inputs.memory is not None:

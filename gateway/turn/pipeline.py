@@ -73,6 +73,7 @@ from gateway.turn.turn_context import (
     with_kept_names,
 )
 from gateway.turn.typed_answers import typed_form
+from gateway.turn.voice import hear
 
 Stage = Callable[[TurnContext, Services], Awaitable[Decision]]
 
@@ -98,6 +99,7 @@ UNREADABLE: tuple[Stage, ...] = (check_readable,)
 
 TURN: tuple[Stage, ...] = (
     reserve_budget,
+    hear,
     open_memory,
     read_history,
     read_thread,

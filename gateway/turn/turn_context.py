@@ -1,7 +1,7 @@
 """One question and its answer: the state that the stages of a turn share, made of one event or of
 several messages."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from itertools import pairwise
@@ -50,6 +50,7 @@ from gateway.turn.context.task import TaskTool
 from gateway.turn.metering import Meter
 from gateway.turn.model_turn import TurnRequest, TurnResult
 from gateway.turn.readers import place_language
+from gateway.turn.recording import Recording
 from gateway.turn.services import Policies
 
 MAX_DECISIONS = 50
@@ -179,7 +180,7 @@ class Inputs:
     `opened` is the history. `thread` are earlier messages of the thread, for this question alone,
     `thread_files` the files in them that the model gets; `thread_note` tells the model about those
     that it does not see. `missing` are the parts of memory that could not be read, `files` the
-    attachments as the model reads them.
+    attachments as the model reads them. `recordings` are the files with speech, by their reference.
     """
 
     memory: TurnMemory | None = None
@@ -188,6 +189,7 @@ class Inputs:
     thread_files: tuple[Attachment, ...] = ()
     thread_note: str = ""
     files: tuple[ContentBlock, ...] = ()
+    recordings: Mapping[str, Recording] = field(default_factory=dict)
     prompt_parts: PromptParts = NO_PROMPT_PARTS
     knowledge: Sequence[KnowledgeItem] = ()
     missing: tuple[MissingPart, ...] = ()
