@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from gateway.commands.catalogue import APPROVE, COMMANDS
+from gateway.commands.catalogue import APPROVE, COMMANDS, VOICE
 from gateway.commands.handler import CommandHandler
 from gateway.errors import ConfigurationError
 from gateway.extensions import ExtensionRegistry
@@ -554,6 +554,7 @@ class App:
         watchers = (self.health.metrics, self._tracing, *self._observers)
         observer = CombinedObserver(*(each for each in watchers if each is not None))
         approvals = (APPROVE,) if settings.access.admission == "approved" else ()
+        spoken = (VOICE,) if self.speech.speaker is not None else ()
         access = wire_access(settings, self.storage, self._clock)
         more_commands = with_console(self.memory.commands, self.console_sessions)
         return Services(
@@ -566,7 +567,7 @@ class App:
             deliverer=self._deliverer(connected, observer, extensions),
             loop_guard=BotLoopGuard(),
             extensions=extensions,
-            commands=(*COMMANDS, *approvals, *more_commands.specs),
+            commands=(*COMMANDS, *approvals, *spoken, *more_commands.specs),
             clock=self._clock,
             count=self.activity.count,
             observe=self.activity.observe,

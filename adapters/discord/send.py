@@ -1,5 +1,6 @@
 """Outbound messages as bodies and routes of Discord's REST API. Pure."""
 
+import base64
 import hashlib
 import io
 import json
@@ -21,6 +22,8 @@ EPHEMERAL: Final = 1 << 6
 SUPPRESS_EMBEDS: Final = 1 << 2
 """Discord makes no previews of links. Its servers would fetch an address that the model was tricked
 to write, with words of the conversation in it, before anyone reads the answer."""
+VOICE_MESSAGE: Final = 1 << 13
+"""The flag of a message that is one recording (Discord: IS_VOICE_MESSAGE)."""
 NOBODY: Final = {"parse": [], "replied_user": True}
 """An answer notifies only the person who asked, for every text of the model."""
 
@@ -83,6 +86,20 @@ def body_of(outbound: Outbound) -> dict[str, object]:
     if outbound.file is not None:
         body["attachments"] = [{"id": 0, "filename": file_name(outbound.file.name)}]
     return body
+
+
+def as_voice_message(body: dict[str, object], file: OutboundFile | None) -> dict[str, object]:
+    """The body as Discord's clients send a voice message: alone, with its length and waveform. Any
+    other body as it is."""
+    if file is None or file.voice is None or "content" in body or "components" in body:
+        return body
+    attachment = {
+        "id": 0,
+        "filename": file_name(file.name),
+        "duration_secs": round(file.voice.seconds, 2),
+        "waveform": base64.b64encode(file.voice.waveform or bytes(1)).decode(),
+    }
+    return {**body, "flags": VOICE_MESSAGE, "attachments": [attachment]}
 
 
 def edit_body(part: Part, buttons: tuple[Button, ...] = ()) -> dict[str, object]:

@@ -207,7 +207,7 @@ def _files(raw: JsonObject, attachments: list[JsonObject]) -> tuple[Attachment, 
 
 
 def attachment_of(file: JsonObject, author: str = "") -> Attachment | None:
-    """A file of a message; None for one that is deleted or hidden. `author` wrote the message, empty
+    """A file of a message; None for a deleted or hidden one. `author` wrote the message; empty
     where they only show it."""
     if text(file, "mode", 50) in ("tombstone", "hidden_by_limit"):
         return None

@@ -77,6 +77,8 @@ class Spoken:
     """The content: OGG with Opus."""
     seconds: float
     """The length."""
+    waveform: bytes = b""
+    """Its loudness from beginning to end, a byte for each of at most 100 parts."""
 
 
 class Speaker(Protocol):

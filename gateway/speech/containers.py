@@ -3,6 +3,7 @@
 OGG: RFC 3533; Opus in OGG: RFC 7845; packets of Opus: RFC 6716, section 3.1.
 """
 
+import math
 from collections.abc import Iterator
 from math import inf
 from typing import Final
@@ -19,6 +20,8 @@ _FRAME_SAMPLES: Final = (
     *(120, 240, 480, 960) * 4,  # CELT
 )
 """Samples of a frame by the upper five bits of a packet's first byte."""
+WAVES: Final = 100
+"""Parts of a waveform."""
 MAX_FRAMES: Final = 48
 """Frames of one packet."""
 _KINDS: Final = (
@@ -80,6 +83,33 @@ def _packets(data: bytes) -> Iterator[bytes | None]:
                     yield begun
                 begun = b""
     yield None
+
+
+def opus_waveform(data: bytes) -> bytes:
+    """Return the loudness of OGG with Opus from its beginning to its end, in at most `WAVES` bytes.
+    It follows the sizes of the packets, which are larger where more is heard."""
+    sizes = [size for size in _packet_sizes(data) if size][2:]
+    if not sizes:
+        return b""
+    step = max(1, math.ceil(len(sizes) / WAVES))
+    parts = [sum(sizes[at : at + step]) / step for at in range(0, len(sizes), step)]
+    loudest = max(parts)
+    return bytes(round(255 * part / loudest) for part in parts)
+
+
+def _packet_sizes(data: bytes) -> Iterator[int]:
+    at, size = data.find(_PAGE), 0
+    for _ in range(MAX_PIECES):
+        if at < 0 or data[at : at + 4] != _PAGE or len(data) < at + _PAGE_HEAD:
+            return
+        count = data[at + 26]
+        pieces = data[at + _PAGE_HEAD : at + _PAGE_HEAD + count]
+        for piece in pieces:
+            size += piece
+            if piece < 255:
+                yield size
+                size = 0
+        at += _PAGE_HEAD + count + sum(pieces)
 
 
 def _samples(packet: bytes) -> int:

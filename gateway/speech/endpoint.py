@@ -14,7 +14,7 @@ import aiohttp
 import structlog
 
 from gateway.ports.speech import MAX_HEARD, Clip, Heard, SpeechError, Spoken
-from gateway.speech.containers import file_name, kind_of, opus_seconds
+from gateway.speech.containers import file_name, kind_of, opus_seconds, opus_waveform
 from safety.http.environment_proxy import proxy_of
 
 CONNECT_SECONDS: Final = 5.0
@@ -29,6 +29,9 @@ MAX_SPOKEN_SECONDS: Final = 900.0
 """Bytes and seconds of a spoken answer."""
 MAX_REASON: Final = 300
 MAX_SEGMENTS: Final = 5_000
+NO_SPEECH: Final = 0.6
+UNLIKELY: Final = -1.0
+"""Whisper's own thresholds of a segment without speech."""
 MAX_LANGUAGE: Final = 20
 _NAMED: Final = {
     "english": "en", "german": "de", "french": "fr", "spanish": "es", "italian": "it",
@@ -188,10 +191,23 @@ def answer_of(kind: str, data: bytes) -> Heard:
         raise SpeechError("failed", "the answer is no object")
     if "error" in answer and not answer.get("text"):
         raise SpeechError("failed", str(answer["error"])[:MAX_REASON])
-    words = answer.get("text")
+    words, segments = answer.get("text"), answer.get("segments")
     if not isinstance(words, str):
-        words = _of_segments(answer.get("segments"))
+        words = _of_segments(segments)
+    if isinstance(segments, list) and segments and all(map(_is_silent, segments[:MAX_SEGMENTS])):
+        words = ""
     return Heard(_words(words), _language(answer.get("language")), _seconds(answer))
+
+
+def _is_silent(segment: object) -> bool:
+    """Return True for words that Whisper wrote into silence, such as "Thanks for watching!": by its
+    own figures nobody speaks there, and the words are unlikely."""
+    if not isinstance(segment, Mapping):
+        return False
+    silence, likely = segment.get("no_speech_prob"), segment.get("avg_logprob")
+    if not (isinstance(silence, int | float) and isinstance(likely, int | float)):
+        return False
+    return silence > NO_SPEECH and likely < UNLIKELY
 
 
 def _of_segments(segments: object) -> str:
@@ -270,4 +286,4 @@ def _spoken(data: bytes) -> Spoken:
     seconds = opus_seconds(data)
     if not seconds or seconds > MAX_SPOKEN_SECONDS:
         raise SpeechError("unreadable", "the service does not speak in OGG with Opus")
-    return Spoken(data, seconds)
+    return Spoken(data, seconds, opus_waveform(data))

@@ -222,5 +222,6 @@ SCHEMA: Final = Schema(
         people_languages.SCHEMA,
         first_contacts.SCHEMA,
         people_languages.ZONES,
+        people_languages.VOICE,
     ),
 )

@@ -74,6 +74,7 @@ from gateway.turn.turn_context import (
 )
 from gateway.turn.typed_answers import typed_form
 from gateway.turn.voice import hear
+from gateway.turn.voice_answer import speak
 
 Stage = Callable[[TurnContext, Services], Awaitable[Decision]]
 
@@ -110,6 +111,7 @@ TURN: tuple[Stage, ...] = (
     filter_answer,
     remember,
     settle_task,
+    speak,
     render_answer,
     save,
 )

@@ -61,6 +61,8 @@ async def render_answer(turn: TurnContext, services: Services) -> Decision:
         turn.answer.beneath = with_line(turn.answer.beneath, shown(WITHOUT_MEMORY))
     for problem in voice_problems(turn, services.speech):
         turn.answer.beneath = with_line(turn.answer.beneath, shown(problem))
+    if turn.answer.unspoken is not None:
+        turn.answer.beneath = with_line(turn.answer.beneath, shown(turn.answer.unspoken))
     if turn.attempt.outdated:
         turn.answer.beneath = with_line(turn.answer.beneath, shown(OUTDATED))
     if await is_first_contact(turn, services):
@@ -73,11 +75,12 @@ async def render_answer(turn: TurnContext, services: Services) -> Decision:
     if len(parts) > MAX_PARTS:
         parts = [*parts[: MAX_PARTS - 1], *await render_off_loop(shown(LEFT_OUT), renderer)]
         detail = f"the first {MAX_PARTS - 1} of {detail}"
+    spoken = () if turn.answer.spoken is None else (turn.answer.spoken,)
     turn.outbound = address(
         turn.id,
         turn.place,
         parts,
-        ShownReply(turn.answer.text, beneath.buttons),
+        ShownReply(turn.answer.text, beneath.buttons, spoken),
         reply_to_id=turn.asked.reply_to_id,
         reply_handle=turn.asked.reply_handle,
         person=turn.asker.person,

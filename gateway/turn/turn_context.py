@@ -21,6 +21,7 @@ from gateway.message import (
     MessageEdited,
     MessageReceived,
     Outbound,
+    OutboundFile,
     Place,
     ShownReply,
 )
@@ -234,6 +235,10 @@ class WrittenAnswer:
     """The sentence of the program with which `text` ends, or which it is; empty for none."""
     footer: ShownFooter = NOTHING_BENEATH
     beneath: ShownReply = NOTHING_SHOWN
+    spoken: OutboundFile | None = None
+    """The answer as a voice message; None if it is not spoken."""
+    unspoken: Text | None = None
+    """A sentence that it could not be spoken; None for none."""
 
 
 @dataclass(slots=True)
