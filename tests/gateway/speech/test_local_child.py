@@ -78,8 +78,9 @@ def test_a_header_that_claims_hours_takes_no_memory() -> None:
         (b"\x1aE\xdf\xa3" + bytes(500), "webm"),
         (b"#EXTM3U\nfile:///etc/passwd\n", "ogg"),
         (b"ffconcat version 1.0\nfile /etc/passwd\n", "wav"),
-        (tone("ogg"), ""),
+        (b"of no known kind", ""),
     ],
+    ids=["ogg", "webm", "playlist", "list", "unknown"],
 )
 def test_what_is_no_recording_is_unreadable(data: bytes, kind: str) -> None:
     with pytest.raises(Unusable, match="unreadable"):
