@@ -18,7 +18,6 @@ from adapters.discord.message_text import (
     message_text_of,
     name_of,
 )
-from adapters.discord.send import VOICE_MESSAGE
 from adapters.shared.json_readers import (
     JsonObject,
     identifier,
@@ -64,6 +63,8 @@ class DiscordExtras:
 DEFAULT, REPLY, COMMAND_ANSWER, CONTEXT_MENU_ANSWER = 0, 19, 20, 23
 WRITTEN: Final = (DEFAULT, REPLY, COMMAND_ANSWER, CONTEXT_MENU_ANSWER)
 """Message types with an author; all others are notices of the platform."""
+VOICE_MESSAGE: Final = 1 << 13
+"""The flag of a message that is one recording of its author (Discord: IS_VOICE_MESSAGE)."""
 FORWARD: Final = 1
 """The type of a `message_reference` that forwards."""
 

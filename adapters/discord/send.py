@@ -8,6 +8,7 @@ from typing import Final
 
 from discord.http import Route
 
+from adapters.discord.messages import VOICE_MESSAGE
 from adapters.shared.http import file_name
 from gateway.errors import Permanent
 from gateway.message import Button, Outbound, OutboundFile, Part, Place
@@ -22,8 +23,6 @@ EPHEMERAL: Final = 1 << 6
 SUPPRESS_EMBEDS: Final = 1 << 2
 """Discord makes no previews of links. Its servers would fetch an address that the model was tricked
 to write, with words of the conversation in it, before anyone reads the answer."""
-VOICE_MESSAGE: Final = 1 << 13
-"""The flag of a message that is one recording (Discord: IS_VOICE_MESSAGE)."""
 NOBODY: Final = {"parse": [], "replied_user": True}
 """An answer notifies only the person who asked, for every text of the model."""
 

@@ -105,6 +105,7 @@ def local_accounts(
             guard=guard,
             own_conversations=ShownConversations(own, extensions, partial(renderer_of, manifest)),
             language_of=language_of,
+            voice_seconds=settings.voice.max_seconds if settings.voice.recogniser != "none" else 0,
         )
         adapter = adapter_class(manifest)(account.settings, context)
         connected[account.platform, account.name] = ConnectedAccount.of(manifest, adapter)
