@@ -28,6 +28,8 @@ Authorship: TypeAlias = Literal[
     "advert",  # the advertisement through which a chat was opened
     "button",  # the label of a pressed button
     "file",
+    "heard",  # the author's own voice message, as a program wrote it down; it may have misheard
+    "recording",  # the same for a recording in which anybody may speak
     "repository",  # text of a repository that not everybody may read, or an answer made from it
     "tool",  # a result of a tool of a closed domain
     "web",  # a result of a tool that reads from anywhere

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from gateway.commands.catalogue import APPROVE, COMMANDS
+from gateway.commands.catalogue import APPROVE, COMMANDS, VOICE
 from gateway.commands.handler import CommandHandler
 from gateway.errors import ConfigurationError
 from gateway.extensions import ExtensionRegistry
@@ -82,6 +82,7 @@ from parley.wiring.model import provider_of, toolbox_of, window_search, windows_
 from parley.wiring.observe import build_health, endpoint_of, open_tracing, security_log
 from parley.wiring.policies import delivery_rules, pace_of, policies_of, unpriced_models
 from parley.wiring.recall import recall_models
+from parley.wiring.speech import speech_of
 from parley.wiring.storage import Storage
 
 if TYPE_CHECKING:
@@ -167,6 +168,8 @@ class App:
         )
         self._toolbox = toolbox_of(settings, self._clock)
         self._at_end(self._window_search.stop, self._provider.close, self._toolbox.close)
+        self.speech = speech_of(settings, self._clock)
+        self._at_end(self.speech.close)
 
     def _build_observation(self, record: WorkRecord | None, left: Sequence[Crash]) -> None:
         """Build what observes the work: tracing, health, recent activity, and the quarantine of
@@ -554,6 +557,7 @@ class App:
         watchers = (self.health.metrics, self._tracing, *self._observers)
         observer = CombinedObserver(*(each for each in watchers if each is not None))
         approvals = (APPROVE,) if settings.access.admission == "approved" else ()
+        spoken = (VOICE,) if self.speech.speaker is not None else ()
         access = wire_access(settings, self.storage, self._clock)
         more_commands = with_console(self.memory.commands, self.console_sessions)
         return Services(
@@ -566,7 +570,7 @@ class App:
             deliverer=self._deliverer(connected, observer, extensions),
             loop_guard=BotLoopGuard(),
             extensions=extensions,
-            commands=(*COMMANDS, *approvals, *more_commands.specs),
+            commands=(*COMMANDS, *approvals, *spoken, *more_commands.specs),
             clock=self._clock,
             count=self.activity.count,
             observe=self.activity.observe,
@@ -590,6 +594,7 @@ class App:
             readers=self._readers,
             disclosure=Disclosure(self.storage.first_contacts, self._clock),
             documents=document_reader(settings),
+            speech=self.speech,
         )
 
     def _deliverer(

@@ -35,6 +35,7 @@ LIBRARIES: Final[Mapping[str, tuple[str, ...]]] = {
     "models": ("fastembed", "numpy"),
     "otel": ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http"),
     "parquet": ("pyarrow",),
+    "voice": ("faster_whisper", "av", "numpy"),
 }
 """By extra: the modules whose presence shows that it is installed."""
 OWN_ENVIRONMENT: Final = (

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+import structlog
 from discord.http import Route
 
 from adapters.discord import doctor
@@ -15,6 +16,7 @@ from adapters.discord.messages import expired, renewed
 from adapters.discord.render import MAX_MESSAGE
 from adapters.discord.send import (
     NO_BUTTONS,
+    as_voice_message,
     channel_body,
     destination,
     edit_body,
@@ -45,6 +47,9 @@ from gateway.ports import (
 UNKNOWN_USER: Final = 10_013
 NOT_A_MEMBER: Final = frozenset({10_004, 10_007, 10_013, 50_001})
 """Unknown guild, unknown member, unknown user, missing access: the bot is not in the server."""
+
+
+log = structlog.get_logger(__name__)
 
 
 class DiscordAdapter(AccountAdapter[DiscordSettings]):
@@ -245,8 +250,15 @@ class DiscordAdapter(AccountAdapter[DiscordSettings]):
             opened = await rest.call(Route("POST", "/users/@me/channels"), json=request)
             channel_id = identifier(opened, "id")
             body.pop("message_reference", None)
+        route, spoken = messages_route(channel_id), as_voice_message(body, outbound.file)
+        if spoken is not body:
+            try:
+                form = form_of(spoken, outbound.file)
+                return _receipt(await rest.call(route, json=spoken, form=form))
+            except Permanent as error:  # without the right to send voice messages: as a file
+                log.info("discord_voice_message_refused", error=str(error))
         form = form_of(body, outbound.file)
-        return _receipt(await rest.call(messages_route(channel_id), json=body, form=form))
+        return _receipt(await rest.call(route, json=body, form=form))
 
     async def _replace(self, connection: GatewayConnection, outbound: Outbound) -> str:
         """Change the live message `outbound.replaces`; returns its id. Raises a `DeliveryError`."""

@@ -25,6 +25,7 @@ from adapters.shared.json_readers import (
     iso_time,
     items,
     mapping,
+    number,
     text,
 )
 from gateway.authorship import Material, within_bounds
@@ -62,6 +63,8 @@ class DiscordExtras:
 DEFAULT, REPLY, COMMAND_ANSWER, CONTEXT_MENU_ANSWER = 0, 19, 20, 23
 WRITTEN: Final = (DEFAULT, REPLY, COMMAND_ANSWER, CONTEXT_MENU_ANSWER)
 """Message types with an author; all others are notices of the platform."""
+VOICE_MESSAGE: Final = 1 << 13
+"""The flag of a message that is one recording of its author (Discord: IS_VOICE_MESSAGE)."""
 FORWARD: Final = 1
 """The type of a `message_reference` that forwards."""
 
@@ -156,6 +159,8 @@ def _all_attachments(data: JsonObject) -> tuple[Attachment, ...]:
     """The files of a message, and of those that it forwards."""
     forwarded = (file for one in _snapshots(data) for file in _attachments(one))
     files = (*_attachments(data), *forwarded)[:MAX_ATTACHMENTS]
+    if (integer(data, "flags") or 0) & VOICE_MESSAGE and not _snapshots(data):
+        files = tuple(replace(file, voice=file.kind == "audio") for file in files)
     return tuple(with_origin(file, data) for file in files)
 
 
@@ -207,7 +212,11 @@ def _attachment(item: JsonObject) -> Attachment | None:
     mime = (declared or mimetypes.guess_type(name)[0] or "")[:MAX_NAME]
     size, kind = integer(item, "size"), _KINDS.get(mime.partition("/")[0], "other")
     pasted = name == PASTED and mime == "text/plain"
-    return Attachment(kind, url, name, mime, size if size and size > 0 else None, pasted)
+    length = number(item, "duration_secs")
+    seconds = length if length is not None and length >= 0 else None
+    return Attachment(
+        kind, url, name, mime, size if size and size > 0 else None, pasted, seconds=seconds
+    )
 
 
 def _sticker(item: JsonObject) -> Attachment | None:

@@ -1,5 +1,6 @@
 """Outbound messages as bodies and routes of Discord's REST API. Pure."""
 
+import base64
 import hashlib
 import io
 import json
@@ -7,6 +8,7 @@ from typing import Final
 
 from discord.http import Route
 
+from adapters.discord.messages import VOICE_MESSAGE
 from adapters.shared.http import file_name
 from gateway.errors import Permanent
 from gateway.message import Button, Outbound, OutboundFile, Part, Place
@@ -83,6 +85,20 @@ def body_of(outbound: Outbound) -> dict[str, object]:
     if outbound.file is not None:
         body["attachments"] = [{"id": 0, "filename": file_name(outbound.file.name)}]
     return body
+
+
+def as_voice_message(body: dict[str, object], file: OutboundFile | None) -> dict[str, object]:
+    """The body as Discord's clients send a voice message: alone, with its length and waveform. Any
+    other body as it is."""
+    if file is None or file.voice is None or "content" in body or "components" in body:
+        return body
+    attachment = {
+        "id": 0,
+        "filename": file_name(file.name),
+        "duration_secs": round(file.voice.seconds, 2),
+        "waveform": base64.b64encode(file.voice.waveform or bytes(1)).decode(),
+    }
+    return {**body, "flags": VOICE_MESSAGE, "attachments": [attachment]}
 
 
 def edit_body(part: Part, buttons: tuple[Button, ...] = ()) -> dict[str, object]:

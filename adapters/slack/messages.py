@@ -67,6 +67,8 @@ _WRITTEN: Final = {"", "file_share", "thread_broadcast", "me_message", "bot_mess
 """Subtypes with an author; all others are notices of the channel."""
 
 _MAX_FILES: Final = 20
+AUDIO_CLIP: Final = "slack_audio"
+"""The subtype of a file that Slack's client recorded."""
 BY_ID: Final = "file:"
 """Begins the reference to a file of which a message contains the id alone."""
 _MAX_ATTACHMENTS: Final = 10
@@ -197,12 +199,16 @@ def _thread(raw: JsonObject, ts: str) -> str:
 
 
 def _files(raw: JsonObject, attachments: list[JsonObject]) -> tuple[Attachment, ...]:
-    files = [file for source in (raw, *attachments) for file in items(source, "files", _MAX_FILES)]
-    return tuple(one for file in files[:_MAX_FILES] if (one := attachment_of(file)) is not None)
+    own = items(raw, "files", _MAX_FILES)
+    shown = [file for source in attachments for file in items(source, "files", _MAX_FILES)]
+    files = [(file, identifier(raw, "user")) for file in own] + [(file, "") for file in shown]
+    found = (attachment_of(file, author) for file, author in files[:_MAX_FILES])
+    return tuple(one for one in found if one is not None)
 
 
-def attachment_of(file: JsonObject) -> Attachment | None:
-    """A file of a message; None for one that is deleted or hidden."""
+def attachment_of(file: JsonObject, author: str = "") -> Attachment | None:
+    """A file of a message; None for a deleted or hidden one. `author` wrote the message; empty
+    where they only show it."""
     if text(file, "mode", 50) in ("tombstone", "hidden_by_limit"):
         return None
     ref = text(file, "url_private_download", 3000) or text(file, "url_private", 3000)
@@ -216,7 +222,13 @@ def attachment_of(file: JsonObject) -> Attachment | None:
     size = size if size is not None and size >= 0 else None
     # The client offers to send a long text as a snippet.
     pasted = text(file, "mode", 50) == "snippet" and mime == "text/plain"
-    return Attachment(kind, ref, name, mime, size, pasted)
+    clip = text(file, "subtype", 50) == AUDIO_CLIP
+    if clip:  # the clip can be a video file without a picture
+        kind = "audio"
+    own = clip and bool(author) and identifier(file, "user") == author
+    length = integer(file, "duration_ms")
+    seconds = length / 1000 if length is not None and length >= 0 and kind == "audio" else None
+    return Attachment(kind, ref, name, mime, size, pasted, own, seconds)
 
 
 def _blocks_json(raw: JsonObject) -> str:

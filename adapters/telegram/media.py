@@ -41,6 +41,14 @@ _FILES: Final[tuple[tuple[str, AttachmentKind, str, str], ...]] = (
 _Describe: TypeAlias = Callable[[JsonObject], str]
 _HOLDERS: Final = frozenset({"paid_media", "rich_message"})
 """Fields with files inside."""
+FORWARD_FIELDS: Final = frozenset(
+    {
+        *("forward_origin", "forward_date", "forward_from", "forward_from_chat"),
+        *("forward_sender_name", "is_automatic_forward"),
+    }
+)
+"""Fields of a message that is forwarded."""
+_SHOWN_ONLY: Final = FORWARD_FIELDS | {"via_bot"}
 _CARRIERS: Final = frozenset({"photo", *_HOLDERS, *(field for field, *_ in _FILES)})
 
 
@@ -57,7 +65,8 @@ def attachments_of(message: JsonObject) -> tuple[Attachment, ...]:
             continue
         file = mapping(message, field)
         if ref := text(file, "file_id"):
-            files.append(_attachment(file, field, kind, mime, name, ref))
+            own = _SHOWN_ONLY.isdisjoint(message)
+            files.append(_attachment(file, field, kind, mime, name, ref, own))
     return tuple(files)
 
 
@@ -66,14 +75,24 @@ def _rich(message: JsonObject) -> list[JsonObject]:
 
 
 def _attachment(
-    file: JsonObject, field: str, kind: AttachmentKind, mime: str, name: str, ref: str
+    file: JsonObject,
+    field: str,
+    kind: AttachmentKind,
+    mime: str,
+    name: str,
+    ref: str,
+    own_voice: bool,
 ) -> Attachment:
     mime = text(file, "mime_type", MAX_NAME) or mime
     if field == "document" and mime.startswith("image/"):
         kind = "image"
     if field == "sticker" and (file.get("is_video") or file.get("is_animated")):
         mime = "video/webm" if file.get("is_video") else "application/x-tgsticker"
-    return Attachment(kind, ref, text(file, "file_name", MAX_NAME) or name, mime, _size(file))
+    own = field == "voice" and own_voice
+    name = text(file, "file_name", MAX_NAME) or name
+    length = integer(file, "duration") if kind == "audio" else None
+    seconds = float(length) if length is not None and length >= 0 else None
+    return Attachment(kind, ref, name, mime, _size(file), voice=own, seconds=seconds)
 
 
 def _photo(message: JsonObject) -> Attachment | None:

@@ -17,7 +17,7 @@ from adapters.shared.json_readers import (
     text,
     unix_time,
 )
-from adapters.telegram.media import MAX_NAME, attachments_of, card_in, task_of
+from adapters.telegram.media import FORWARD_FIELDS, MAX_NAME, attachments_of, card_in, task_of
 from adapters.telegram.message_text import TelegramBot, TelegramText, entities_of, read_text
 from gateway.authorship import Authorship, Material, within_bounds
 from gateway.immutable import replace
@@ -71,12 +71,6 @@ PRESENT: Final = "present_id"
 """The field of a chat with its present id, where `id` is its first one: of a group that became a
 supergroup."""
 _PRESENT: Final = ("creator", "administrator", "member")
-_FORWARD_FIELDS: Final = frozenset(
-    {
-        *("forward_origin", "forward_date", "forward_from", "forward_from_chat"),
-        *("forward_sender_name", "is_automatic_forward"),
-    }
-)
 _UNKNOWN: Final = TelegramBot()
 
 
@@ -223,7 +217,7 @@ def _origin_of(raw: JsonObject, bot_id: str) -> tuple[Authorship, str] | None:
     `bot_id` is this bot's."""
     if _is_via(raw, bot_id):
         return "chosen", ""
-    if not _FORWARD_FIELDS.isdisjoint(raw):
+    if not FORWARD_FIELDS.isdisjoint(raw):
         return "forwarded", _forwarded_from(raw)
     if "via_bot" in raw:
         bot = mapping(raw, "via_bot")
@@ -237,7 +231,7 @@ def _is_via(raw: JsonObject, bot_id: str) -> bool:
     if "via_bot" not in raw:
         return False
     made_by = numeric_id(mapping(raw, "via_bot"), "id")
-    return bool(bot_id) and made_by == bot_id and _FORWARD_FIELDS.isdisjoint(raw)
+    return bool(bot_id) and made_by == bot_id and FORWARD_FIELDS.isdisjoint(raw)
 
 
 def _named_origin(origin: JsonObject) -> tuple[str, str]:
@@ -265,7 +259,7 @@ def _forwarded_from(raw: JsonObject) -> str:
 
 def _forward_note(reply: JsonObject, author: MessageAuthor | None) -> str:
     """The words before the text of a message that its author forwarded."""
-    if _FORWARD_FIELDS.isdisjoint(reply):
+    if FORWARD_FIELDS.isdisjoint(reply):
         return ""
     writer = _forwarded_from(reply)
     if not writer:

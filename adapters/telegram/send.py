@@ -24,6 +24,8 @@ MAX_DRAFT_ID: Final = 2**31 - 1
 SHORT_LABEL: Final = 16
 """Characters of a label up to which two buttons fit side by side on a telephone."""
 _PHOTOS: Final = ("image/jpeg", "image/png", "image/webp")
+_REFUSED_VOICE: Final = "voice_messages_forbidden"
+"""The reader allows no voice messages; a document is allowed."""
 _REFUSED_PHOTO: Final = ("photo_", "image_process_failed")
 
 
@@ -120,7 +122,8 @@ def keyboard(buttons: tuple[Button, ...]) -> list[list[dict[str, object]]]:
 
 
 async def _send_file(bot: RawBot, request: dict[str, object], file: OutboundFile) -> object:
-    """Send a photo where Telegram accepts one, otherwise a document, which keeps every byte."""
+    """Send a photo or a voice message where Telegram accepts one, otherwise a document, which keeps
+    every byte."""
     if len(file.data) > MAX_DOCUMENT:
         raise Permanent(f"{file.name} has {len(file.data)} bytes; Telegram accepts {MAX_DOCUMENT}")
     upload = InputFile(file.data, filename=file_name(file.name))
@@ -129,6 +132,13 @@ async def _send_file(bot: RawBot, request: dict[str, object], file: OutboundFile
             return await bot.upload("sendPhoto", {**request, "photo": upload})
         except BadRequest as error:
             if not any(reason in error.message.lower() for reason in _REFUSED_PHOTO):
+                raise
+    if file.voice is not None and file.mime == "audio/ogg":
+        length = {"duration": round(file.voice.seconds)}
+        try:
+            return await bot.upload("sendVoice", {**request, **length, "voice": upload})
+        except BadRequest as error:
+            if _REFUSED_VOICE not in error.message.lower():
                 raise
     return await bot.upload("sendDocument", {**request, "document": upload})
 

@@ -74,6 +74,11 @@ class Chats:
         self._streams = 0
 
     @property
+    def voice_seconds(self) -> int:
+        """The seconds of the longest voice message that is listened to; 0: none is."""
+        return self._context.voice_seconds
+
+    @property
     def assistant_name(self) -> str:
         """The assistant's name on the page."""
         return self._context.assistant_name
@@ -241,6 +246,7 @@ def named_files(files: FileStore, person: str, ids: object) -> list[dict[str, ob
                 "name": stored.name,
                 "mime": stored.mime,
                 "size": len(stored.data),
+                "recorded": stored.recorded,
             }
         )
     return named

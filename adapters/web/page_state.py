@@ -318,6 +318,8 @@ class PageFile:
     name: str
     mime: str
     data: bytes = field(repr=False)
+    recorded: float | None = None
+    """The seconds that the page recorded with the microphone; None for any other file."""
 
 
 class FileStore:
@@ -328,7 +330,9 @@ class FileStore:
         self._bytes = 0
         self._files: OrderedDict[str, PageFile] = OrderedDict()
 
-    def add(self, owner: str, name: str, mime: str, data: bytes) -> PageFile:
+    def add(
+        self, owner: str, name: str, mime: str, data: bytes, recorded: float | None = None
+    ) -> PageFile:
         """Keep a file under a new, unguessable id. Raises `BadInput` when it can never fit."""
         if len(data) > self._max_bytes:
             raise BadInput(
@@ -339,7 +343,7 @@ class FileStore:
                     most=self._max_bytes,
                 )
             )
-        stored = PageFile(secrets.token_urlsafe(16), owner, name, mime, data)
+        stored = PageFile(secrets.token_urlsafe(16), owner, name, mime, data, recorded)
         self._files[stored.id] = stored
         self._bytes += len(data)
         while self._bytes > self._max_bytes:

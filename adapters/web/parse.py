@@ -19,7 +19,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from adapters.shared.json_readers import JsonObject, clean_text, integer, objects
+from adapters.shared.json_readers import JsonObject, clean_text, integer, number, objects
 from gateway.languages.negotiation import liked_by
 from gateway.message import (
     MAX_CONTENT,
@@ -210,10 +210,13 @@ def _file(item: JsonObject) -> Attachment | None:
     )
     if not ref:
         return None
+    recorded = number(item, "recorded")
     return Attachment(
         kind=_KINDS.get(mime.partition("/")[0], "document"),
         ref=ref,
         name=_text(item.get("name"), 200),
         mime=mime,
         size=size if size is not None and size >= 0 else None,
+        voice=recorded is not None and mime.startswith("audio/"),
+        seconds=recorded,
     )

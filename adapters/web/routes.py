@@ -57,10 +57,16 @@ ASSETS: Final[Mapping[str, str]] = {
     "highlight.js": "text/javascript",
     "lines.js": "text/javascript",
     "list.js": "text/javascript",
+    "recorder.js": "text/javascript",
     "richtext.js": "text/javascript",
     "icon.svg": "image/svg+xml",
 }
-SAFE_INLINE: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+SAFE_INLINE: Final = frozenset(
+    {
+        *("image/png", "image/jpeg", "image/gif", "image/webp"),
+        *("audio/ogg", "audio/webm", "audio/mp4", "audio/mpeg", "audio/wav"),
+    }
+)
 MAX_ACTION_BYTES: Final = 200_000
 """40,000 characters of up to 4 bytes, and the JSON around them."""
 
@@ -70,10 +76,12 @@ LONGEST_WAIT: Final = 15.0
 """Seconds after which a stream without news lets the listener look for the browser."""
 PAGE_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "media-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 NO_STORE: Final = {"Cache-Control": "no-store"}
 _MIME: Final = re.compile(r"[a-z0-9.+-]{1,40}/[a-z0-9.+-]{1,80}")
+_SECONDS: Final = re.compile(r"[0-9]{1,5}(?:\.[0-9]{1,3})?")
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _NO_SESSION: Final = text("this browser has no session: reload the page")
 _NO_CHAT: Final = error_response(400, "`chat` is not the id of a conversation")
@@ -183,6 +191,7 @@ class _Pages:
                 "max_text": MAX_CONTENT,
                 "max_files": MAX_FILES,
                 "max_upload_bytes": self._chats.settings.max_upload_bytes,
+                "voice_seconds": self._chats.voice_seconds,
                 "version": conversation.version,
                 "epoch": conversation.epoch,
                 "lines": [message_as_json(line) for line in conversation.lines()],
@@ -282,7 +291,9 @@ class _Pages:
         mime = request.content_type if _MIME.fullmatch(request.content_type) else ""
         try:
             data = await request.read(self._chats.settings.max_upload_bytes)
-            stored = self._chats.files.add(person, name, mime, data)
+            recorded = request.headers.get("x-recorded-seconds", "")
+            seconds = float(recorded) if _SECONDS.fullmatch(recorded) else None
+            stored = self._chats.files.add(person, name, mime, data, seconds)
         except BadInput as problem:
             return await self._refused(request, 413, problem.text)
         file = {"id": stored.id, "name": name, "mime": mime, "size": len(data)}

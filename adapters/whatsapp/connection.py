@@ -101,7 +101,8 @@ class WhatsAppAdapter(AccountAdapter[WhatsAppSettings]):
         upload = self._graph.upload(file_name(file.name), mime, file.data)
         media_id = await self._checked(upload, repeatable=True)
         caption = send.text_body(outbound.part) if outbound.part is not None else ""
-        return send.media_message(kind, media_id, file.name, caption)
+        voice = file.voice is not None
+        return send.media_message(kind, media_id, file.name, caption, voice=voice)
 
     async def typing(self, place: Place, message_id: str) -> None:
         """Show the typing indicator for up to 25 seconds; the same request marks the message as

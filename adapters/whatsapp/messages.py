@@ -119,7 +119,8 @@ def _content_of(message: JsonObject) -> MessageContent | None:
     if is_forwarded(message):
         texts = [content.text, *(piece.text for piece in content.material)]
         material = tuple(Material("forwarded", one) for one in texts if one)
-        return replace(content, text="", material=material)
+        shown = tuple(replace(file, voice=False) for file in content.attachments)
+        return replace(content, text="", material=material, attachments=shown)
     product = _referred_product(mapping(mapping(message, "context"), "referred_product"))
     advert = _advert(mapping(message, "referral"))
     return replace(content, material=(*content.material, *product, *advert))
@@ -185,6 +186,7 @@ def _media(kind: str, body: JsonObject) -> MessageContent | None:
         ref=media_id,
         name=text(body, "filename", 240) or ("voice message" if flag(body, "voice") else ""),
         mime=text(body, "mime_type", 120).partition(";")[0].strip().lower(),
+        voice=kind == "voice" or (kind == "audio" and flag(body, "voice")),
     )
     return MessageContent(text(body, "caption", MAX_CONTENT), attachments=(attachment,))
 

@@ -156,12 +156,17 @@ def upload_type(file: OutboundFile) -> tuple[str, str]:
     kind, limit = known
     if len(file.data) > limit:
         raise Permanent(f"WhatsApp: {len(file.data)} bytes; at most {limit} for {mime}")
-    return kind, mime
+    return kind, f"{mime}; codecs=opus" if file.voice is not None else mime
 
 
-def media_message(kind: str, media_id: str, name: str, caption: str = "") -> Body:
-    """An uploaded file. Only documents have a name, and audio has no caption."""
+def media_message(
+    kind: str, media_id: str, name: str, caption: str = "", *, voice: bool = False
+) -> Body:
+    """An uploaded file. Only documents have a name, and audio has no caption; with `voice` it is a
+    voice message (Meta, "Audio messages": OGG with Opus)."""
     content: Body = {"id": media_id}
+    if voice and kind == "audio":
+        content["voice"] = True
     if kind == "document":
         content["filename"] = name[:240] or "file"
     if caption and kind != "audio":

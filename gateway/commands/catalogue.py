@@ -105,6 +105,16 @@ APPROVE = CommandSpec(
     help_group="access",
 )
 """Offered where people need an approval (`access.admission: approved`)."""
+VOICE = CommandSpec(
+    "voice",
+    described("Choose which answers I speak as well"),
+    takes_arguments=True,
+    argument_name="answers",
+    argument_optional=True,
+    argument_help=described("on (to voice messages), always, or: off"),
+    allowed=IN_CHAT,
+)
+"""Offered where a service speaks (`voice.speech`)."""
 CONSOLE = CommandSpec(
     "console",
     described("Get a link to your console: your conversations and memories in the browser"),

@@ -16,7 +16,7 @@ from gateway.commands import (
     timezone_command,
 )
 from gateway.commands.approve_command import press_approval, run_approve
-from gateway.commands.catalogue import APPROVE, ASKS, HELP, START, offers, threads_aside
+from gateway.commands.catalogue import APPROVE, ASKS, HELP, START, VOICE, offers, threads_aside
 from gateway.commands.conversation_commands import (
     LEARNED_NOT_YOURS,
     TASK_NOT_YOURS,
@@ -27,6 +27,7 @@ from gateway.commands.conversation_commands import (
 )
 from gateway.commands.language_command import press_language, run_language
 from gateway.commands.timezone_command import press_timezone, run_timezone
+from gateway.commands.voice_command import run_voice
 from gateway.errors import BadInput, DeliveryError
 from gateway.immutable import replace
 from gateway.llm.tokens import estimate
@@ -136,6 +137,8 @@ class CommandHandler:
                 await self._answer(turn, await self._run(run_language, turn, event.arguments))
             case "timezone":
                 await self._answer(turn, await self._run(run_timezone, turn, event.arguments))
+            case VOICE.name:
+                await self._answer(turn, await self._run(run_voice, turn, event.arguments))
             case APPROVE.name:
                 await self._answer(turn, await self._run(run_approve, turn, event.arguments))
             case _ if event.name == ASKS:
@@ -400,6 +403,8 @@ async def _with_reply(turn: TurnContext, caller: Caller, services: Services) -> 
     last = turn.asked.last
     if last.quote is None or last.quote.is_empty:
         return caller
-    if last.quote.author_id and last.quote.author_id == last.author.id:
+    spoken = any(file.voice for file in last.quote.attachments)
+    own = bool(last.quote.author_id) and last.quote.author_id == last.author.id
+    if own and not spoken:  # words that a program heard are not what the person wrote
         return replace(caller, replied=clip(last.quote.text, MAX_QUOTE))
     return replace(caller, material=(*caller.material, quotation(last.quote)))

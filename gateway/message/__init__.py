@@ -44,6 +44,7 @@ from gateway.message.reply import (
     OutboundFile,
     Reply,
     ShownReply,
+    VoiceMessage,
     button_in,
 )
 
@@ -82,6 +83,7 @@ __all__ = [
     "Reply",
     "ShownReply",
     "TextCut",
+    "VoiceMessage",
     "button_in",
     "image_mime",
     "labels_of",

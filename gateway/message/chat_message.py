@@ -46,6 +46,11 @@ class Attachment:
     """The size in bytes; None if unknown."""
     pasted: bool = False
     """True if the client made the file of a long text that its author pasted."""
+    voice: bool = False
+    """True for a voice message that the author of this message recorded for it; false for one that
+    they forward, and for any other file with sound."""
+    seconds: float | None = None
+    """The length of a recording as its platform gives it, not verified; None if unknown."""
 
     @property
     def label(self) -> str:

@@ -47,6 +47,21 @@ def button_in(language: Language, offered: Choice) -> Button:
 
 
 @dataclass(frozen=True, slots=True)
+class VoiceMessage:
+    """What a platform needs to show a file of OGG with Opus as a voice message."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {
+        "ser_json_bytes": "base64",
+        "val_json_bytes": "base64",
+    }
+
+    seconds: float
+    """The length."""
+    waveform: bytes = b""
+    """Its loudness from beginning to end, a byte for each of at most 100 parts."""
+
+
+@dataclass(frozen=True, slots=True)
 class OutboundFile:
     """A file to send. In JSON its bytes are base64."""
 
@@ -61,6 +76,8 @@ class OutboundFile:
     """The media type."""
     data: bytes = field(repr=False)
     """The content."""
+    voice: VoiceMessage | None = None
+    """Shows the file as a voice message, where the platform can; None for any other file."""
 
 
 class Notice(Struct, frozen=True):

@@ -212,6 +212,9 @@ class AdapterContext(Struct, frozen=True):
     """A store in the database, for values without which messages go to the wrong place; None where
     there is no other than `state`."""
 
+    voice_seconds: int = 0
+    """Seconds of the longest voice message that is listened to; 0: none is."""
+
     @property
     def lasting(self) -> AdapterState:
         """The state that outlives the hot state, as far as there is one."""

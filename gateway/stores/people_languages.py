@@ -1,5 +1,5 @@
-"""The languages and time zones of people: what each of them chose, and what their platform told
-last."""
+"""The languages, time zones and voice of people: what each of them chose, and what their platform
+told last."""
 
 from datetime import datetime
 from typing import Final
@@ -23,8 +23,10 @@ ZONES: Final = tuple(
     for column in ("zone", "zone_told")
 )
 """The time zone that a person chose, and the one that their platform told last."""
+VOICE: Final = ("ALTER TABLE people_languages ADD COLUMN voice text NOT NULL DEFAULT ''",)
+"""The answers that a person wants spoken."""
 OF: Final = Statement("""
-    SELECT chosen, told, zone, zone_told, at FROM people_languages
+    SELECT chosen, told, zone, zone_told, voice, at FROM people_languages
     WHERE tenant = :tenant AND person = :person
 """)
 PUT: Final = Statement("""
@@ -38,6 +40,11 @@ PUT_ZONES: Final = Statement("""
     VALUES (:tenant, :person, '', '', :zone, :zone_told, :at)
     ON CONFLICT (tenant, person)
     DO UPDATE SET zone = excluded.zone, zone_told = excluded.zone_told, at = excluded.at
+""")
+PUT_VOICE: Final = Statement("""
+    INSERT INTO people_languages (tenant, person, chosen, told, voice, at)
+    VALUES (:tenant, :person, '', '', :voice, :at)
+    ON CONFLICT (tenant, person) DO UPDATE SET voice = excluded.voice, at = excluded.at
 """)
 PRUNE: Final = deleting_some("people_languages", "tenant, person", "at < :before", "at")
 
@@ -56,6 +63,8 @@ class PersonLanguages(Struct, frozen=True):
     """The time zone that they chose with `/timezone`."""
     zone_told: str = ""
     """The time zone that their platform told last."""
+    voice: str = ""
+    """The answers that they want spoken (`/voice`); empty for none."""
 
 
 class PeopleLanguages:
@@ -70,8 +79,8 @@ class PeopleLanguages:
         rows = await self._database.fetch(OF, params)
         if not rows:
             return _NONE
-        chosen, told, zone, zone_told, at = rows[0]
-        return PersonLanguages(chosen, told, time_of(at), zone, zone_told)
+        chosen, told, zone, zone_told, voice, at = rows[0]
+        return PersonLanguages(chosen, told, time_of(at), zone, zone_told, voice)
 
     async def put(self, tenant: str, person: str, chosen: str, told: str, at: datetime) -> None:
         """Store the languages of a person in place of the earlier ones."""
@@ -94,6 +103,16 @@ class PeopleLanguages:
             "at": micros(at),
         }
         await self._database.change(PUT_ZONES, params)
+
+    async def put_voice(self, tenant: str, person: str, voice: str, at: datetime) -> None:
+        """Store the answers that a person wants spoken in place of the earlier choice."""
+        params = {
+            "tenant": storable(tenant),
+            "person": storable(person),
+            "voice": voice,
+            "at": micros(at),
+        }
+        await self._database.change(PUT_VOICE, params)
 
     async def prune(self, before: datetime) -> int:
         """Delete some people of whom there is nothing since then; returns how many, 0 at the

@@ -172,7 +172,7 @@ ALL: Final = (
     _table("pairing_requests", "tenant, person, name, place, state, made_at, until", USAGE),
     _table("approvers", "tenant, person, place, at", USAGE),
     _table("first_contacts", "tenant, person, room, at", USAGE),
-    _table("people_languages", "tenant, person, chosen, told, zone, zone_told, at", USAGE),
+    _table("people_languages", "tenant, person, chosen, told, zone, zone_told, voice, at", USAGE),
     _table(
         "console_sessions",
         "id, tenant, person, label, zone, theme, made_at, seen_at, until",

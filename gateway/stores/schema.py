@@ -226,5 +226,6 @@ SCHEMA: Final = Schema(
         people_languages.ZONES,
         place_zones.SCHEMA,
         (turn_refiling.TURNS.table, *turn_refiling.TURNS.again),
+        people_languages.VOICE,
     ),
 )

@@ -29,6 +29,7 @@ from gateway.turn.documents import (
     read_attached,
     without_secrets,
 )
+from gateway.turn.recording import UNHEARD
 from gateway.turn.services import Services
 from gateway.turn.turn_context import AttachedDocument, TurnContext
 from safety.unicode import safe_unicode
@@ -269,9 +270,12 @@ ITS_OWN: Final = "Files of the message itself:"
 async def read_attachments(turn: TurnContext, services: Services) -> Decision:
     """Fetch the files of the messages, of those that they reply to, and of the thread, all within
     the bounds of one message; unreadable files are named to the model."""
+    heard = {ref for ref, one in turn.inputs.recordings.items() if one.heard is not None}
     own = [(file, one.id) for one in turn.asked.messages for file in one.attachments]
+    own = [(file, id_) for file, id_ in own if file.ref not in heard]
     quotes = [one.quote for one in turn.asked.messages if one.quote]
     quoted = [(file, quote.id) for quote in quotes for file in quote.attachments]
+    quoted = [(file, id_) for file, id_ in quoted if file.ref not in heard]
     known = {file.ref for file, _ in (*own, *quoted)}
     thread = [(file, "") for file in turn.inputs.thread_files if file.ref not in known]
     named = (*own, *quoted, *thread)
@@ -333,8 +337,11 @@ async def _all_fetched(
         reader = services.documents
         files.append(await fetched(turn.connected.files, file, reader, late=late))
 
+    recordings = turn.inputs.recordings
     for file in named:
-        if services.documents is not None and may_be_document(file):
+        if file.ref in recordings:
+            files.append(FetchedFile(file, None, UNHEARD[recordings[file.ref].problem]))
+        elif services.documents is not None and may_be_document(file):
             await services.slots.without(read(file))
         else:
             files.append(await fetched(turn.connected.files, file))

@@ -25,6 +25,7 @@ from gateway.turn.takeover import is_silenced
 from gateway.turn.tool_loop import ToolLoop
 from gateway.turn.tools import OverheardModel
 from gateway.turn.turn_context import TurnContext
+from gateway.turn.voice import lead_of
 
 
 async def generate(turn: TurnContext, services: Services) -> Decision:
@@ -78,7 +79,7 @@ def live_answer(turn: TurnContext, services: Services) -> LiveAnswer | None:
         reply_to_id=turn.asked.reply_to_id,
         reply_handle=turn.asked.reply_handle,
         again=turn.attempt.again,
-        lead=turn.age_line(),
+        lead=lead_of(turn),
         language=turn.language_of(),
     )
     means = LiveDependencies(

@@ -275,7 +275,9 @@ async def _quote_of(found: QuotedTurn, quote: Quote, turn: TurnContext) -> Quote
     stored = found.turn
     if found.part is None:
         shown = "\n".join(
-            f"(forwarded)\n{piece.text}" if piece.authorship == "forwarded" else piece.text
+            f"({piece.authorship})\n{piece.text}"
+            if piece.authorship in ("forwarded", "heard", "recording")
+            else piece.text
             for piece in stored.material
         )
         return replace(

@@ -19,8 +19,8 @@ from gateway.policy.question_age import (
     late,
 )
 from gateway.text import Text, text, verbatim
+from gateway.turn.one_line import in_one_line
 from gateway.turn.prompt import clean_name, readable
-from gateway.turn.render import in_one_line
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 

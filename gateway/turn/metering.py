@@ -63,6 +63,8 @@ class Meter:
         """The tokens of optional calls by model; `usage` has those of the answer."""
         self.optional_micros: dict[str, int] = {}
         """The part of `micros` that optional calls cost, by model."""
+        self.services: dict[str, int] = {}
+        """The part of `micros` that services beside the model cost, by their names."""
         self.model = default_model
         self.refusal: Decision | None = None
         """The reason why a call was not made."""
@@ -81,6 +83,11 @@ class Meter:
                 self._event("budget_alert", alert.account)
         self._alerts.update(outcome.alerts)
         return outcome.decision
+
+    def charge(self, service: str, micros: int) -> None:
+        """Add what a service beside the model cost."""
+        self.services[service] = self.services.get(service, 0) + micros
+        self.micros += micros
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         return self.metered(request)

@@ -73,6 +73,8 @@ from gateway.turn.turn_context import (
     with_kept_names,
 )
 from gateway.turn.typed_answers import typed_form
+from gateway.turn.voice import hear
+from gateway.turn.voice_answer import speak
 
 Stage = Callable[[TurnContext, Services], Awaitable[Decision]]
 
@@ -98,6 +100,7 @@ UNREADABLE: tuple[Stage, ...] = (check_readable,)
 
 TURN: tuple[Stage, ...] = (
     reserve_budget,
+    hear,
     open_memory,
     read_history,
     read_thread,
@@ -108,6 +111,7 @@ TURN: tuple[Stage, ...] = (
     filter_answer,
     remember,
     settle_task,
+    speak,
     render_answer,
     save,
 )

@@ -123,6 +123,8 @@ def text_in_place(place: Place, writer: str, text: str) -> str:
 
 def wordless(files: Sequence[Attachment], material: Sequence[Material] = ()) -> str:
     """Return the text for a message without words, in words of the program alone."""
+    if any(piece.authorship == SPOKEN for piece in material):
+        return SAID
     if material:
         return WORDLESS
     if not files:
@@ -141,10 +143,16 @@ def who_set(task: ConversationTask) -> str:
 
 
 TAG: Final = "material"
+SPOKEN: Final = "heard"
+"""The authorship, and the tag, of the author's own words in a voice message."""
+HOW_HEARD: Final = (
+    "the author's own words to you, spoken; a program wrote them down and may have misheard"
+)
 MAX_NAME: Final = 60
 MARK: Final = "\\"
 """Precedes a bracket that could be read as the name of a writer."""
 CHOSEN: Final = "(chose this as their message to you)"
+SAID: Final = "(said this in a voice message)"
 WORDLESS: Final = "(shared this without adding text)"
 NO_WORDS: Final = "(wrote a message without words)"
 
@@ -162,7 +170,7 @@ _LEADS: Final = " \t\xa0\u1680\u202f\u205f\u2800\u3000-*>\u2022\xb7\u2013\u2014+
 )
 """Spaces, and the marks of lists, quotations and headings, which may precede a bracket."""
 _FRAMES: Final = (
-    "material|knowledge|memory|history|summary|system|project|task|soul|brief|bible|heartbeat"
+    "material|heard|knowledge|memory|history|summary|system|project|task|soul|brief|bible|heartbeat"
     "|shared|earlier|talk"
 )
 _FRAME: Final = re.compile(rf"[<\uff1c](?=[\s/]{{0,8}}(?:{_FRAMES})(?![\w-]))", re.IGNORECASE)
@@ -213,6 +221,9 @@ def framed(pieces: Sequence[Material], shown_by: str = "") -> str:
 
 
 def _framed(piece: Material, shown_by: str) -> str:
+    if piece.authorship == SPOKEN:
+        spoken = {"note": HOW_HEARD} | ({"author": clean_name(shown_by)} if shown_by else {})
+        return tagged(SPOKEN, escaped(readable(piece.text)), spoken)
     attributes: dict[str, str] = {"kind": piece.authorship}
     if by := clean_name(piece.by):
         attributes["from"] = by

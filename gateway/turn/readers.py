@@ -135,6 +135,15 @@ class Readers:
         if language or known.at is not None:
             await self._put(tenant, person, language, known.told)
 
+    async def choose_voice(self, tenant: str, person: str, voice: str) -> None:
+        """Store the answers that a person wants spoken; an empty value takes the choice back."""
+        known = await self.known(tenant, person)
+        if self._store is None or self._clock is None or not (voice or known.at is not None):
+            return
+        now = self._clock.now()
+        await self._store.put_voice(tenant, person, voice, now)
+        self._keep(tenant, person, replace(known, voice=voice, at=now))
+
     def forget(self, tenant: str, person: str) -> None:
         """Forget what was read of a person, after their erasure."""
         self._kept.pop((tenant, person), None)

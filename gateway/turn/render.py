@@ -24,9 +24,11 @@ from gateway.turn.context.task import ProposedTask
 from gateway.turn.disclosure import A_PROGRAM
 from gateway.turn.memory import says_forgetful
 from gateway.turn.model_turn import NO_ANSWER, Outcome, closing
+from gateway.turn.one_line import in_one_line
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 from gateway.turn.typed_answers import typed_under_answer
+from gateway.turn.voice import lead_of, voice_problems
 
 MAX_PARTS = 60
 """Maximum parts of one answer: the longest answer of a model on the platform with the smallest
@@ -48,8 +50,8 @@ async def render_answer(turn: TurnContext, services: Services) -> Decision:
     renderer = turn.connected.renderer
     await typed_under_answer(turn, services)
     # An answer of markup only renders to nothing; a missing answer would look like a failure.
-    shown, line = turn.language_of().shown, turn.age_line()
-    lead = f"{line}\n\n" if line else ""
+    shown, led = turn.language_of().shown, lead_of(turn)
+    lead = f"{led}\n\n" if led else ""
     no_answer = shown(NO_ANSWER)
     parts = await render_off_loop(turn.answer.text or no_answer, renderer)
     if lead or not parts:
@@ -57,6 +59,10 @@ async def render_answer(turn: TurnContext, services: Services) -> Decision:
         parts = await render_off_loop(f"{lead}{answer or no_answer}", renderer)
     if await says_forgetful(turn):
         turn.answer.beneath = with_line(turn.answer.beneath, shown(WITHOUT_MEMORY))
+    for problem in voice_problems(turn, services.speech):
+        turn.answer.beneath = with_line(turn.answer.beneath, shown(problem))
+    if turn.answer.unspoken is not None:
+        turn.answer.beneath = with_line(turn.answer.beneath, shown(turn.answer.unspoken))
     if turn.attempt.outdated:
         turn.answer.beneath = with_line(turn.answer.beneath, shown(OUTDATED))
     if await is_first_contact(turn, services):
@@ -69,11 +75,12 @@ async def render_answer(turn: TurnContext, services: Services) -> Decision:
     if len(parts) > MAX_PARTS:
         parts = [*parts[: MAX_PARTS - 1], *await render_off_loop(shown(LEFT_OUT), renderer)]
         detail = f"the first {MAX_PARTS - 1} of {detail}"
+    spoken = () if turn.answer.spoken is None else (turn.answer.spoken,)
     turn.outbound = address(
         turn.id,
         turn.place,
         parts,
-        ShownReply(turn.answer.text, beneath.buttons),
+        ShownReply(turn.answer.text, beneath.buttons, spoken),
         reply_to_id=turn.asked.reply_to_id,
         reply_handle=turn.asked.reply_handle,
         person=turn.asker.person,
@@ -139,7 +146,6 @@ def footer_shown(turn: TurnContext) -> ShownReply:
     return ShownReply(after.note, after.buttons)
 
 
-MARKUP: Final = frozenset("\\`*_[]()<>~|#@!")
 SET: Final = text("Task set: “{task}” · `/task end` ends it")
 ENDED: Final = text("Task ended · `/task …` sets a new one")
 ASKED: Final = text(
@@ -189,11 +195,6 @@ def _put_beneath(turn: TurnContext, line: Text, buttons: tuple[Choice, ...] = ()
     language = turn.language_of()
     shown = tuple(button_in(language, one) for one in buttons)
     turn.answer.beneath = ShownReply(f"_{language.shown(line)}_", shown)
-
-
-def in_one_line(words: str) -> str:
-    """Return a text in one line, with its markup escaped."""
-    return "".join(f"\\{char}" if char in MARKUP else char for char in " ".join(words.split()))
 
 
 async def filter_answer(turn: TurnContext, services: Services) -> Decision:

@@ -18,6 +18,7 @@ from gateway.outbound.live.final import announced
 from gateway.policy.decision import Decision
 from gateway.policy.question_age import EXPIRED
 from gateway.policy.takeover_return import HANDED_OVER
+from gateway.ports import Usage
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.observer import FinishedTurn
 from gateway.ports.traces import NO_CONVERSATION
@@ -260,16 +261,18 @@ def turns_of(turn: TurnContext, services: Services) -> tuple[StoredTurn, ...]:
 
 
 def usage_of(turn: TurnContext, services: Services) -> tuple[UsageRow, ...]:
-    """Return the cost of the turn so far: one row if the model was asked at all, and one for each
-    model that wrote a summary."""
+    """Return the cost of the turn so far: one row if the model was asked at all, one for each model
+    that wrote a summary, and one for each service that heard or spoke."""
     meter, place = turn.generation.meter, turn.place
     if meter is None or (turn.generation.result is None and not meter.micros):
         return ()
     workspace = f"{place.platform}:{place.account}:{place.workspace_id}"
-    answer = meter.micros - sum(meter.optional_micros.values())
+    beside = sum(meter.optional_micros.values()) + sum(meter.services.values())
+    answer = meter.micros - beside
     costs = [(meter.model, meter.usage, answer)]
     for model, usage in meter.optional.items():
         costs.append((f"{model} (summaries)", usage, meter.optional_micros[model]))
+    costs += [(service, Usage(), micros) for service, micros in meter.services.items()]
     now = services.clock.now()
     return tuple(
         UsageRow(turn.key.tenant, turn.asker.person, workspace, model, usage, micros, now)

@@ -46,6 +46,7 @@ from gateway.ports.memory import CommandSet, MemoryPort, NoCommands, NoMemory
 from gateway.ports.observer import CombinedObserver, Observer
 from gateway.ports.prompt_blocks import CHAT_RANKS, BlockKind
 from gateway.ports.queues import Inbox, Outbox
+from gateway.ports.speech import Speech
 from gateway.ports.traces import Trace
 from gateway.ports.unit_of_work import UnitOfWork
 from gateway.ports.usage import Buckets
@@ -211,6 +212,8 @@ class Services:
     """The languages of people."""
     disclosure: Disclosure = field(default_factory=Disclosure)
     """First contacts."""
+    speech: Speech = field(default_factory=Speech)
+    """Recognises and makes speech."""
 
     @property
     def policies(self) -> Policies:

@@ -1,7 +1,7 @@
 """One question and its answer: the state that the stages of a turn share, made of one event or of
 several messages."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from itertools import pairwise
@@ -22,6 +22,7 @@ from gateway.message import (
     MessageEdited,
     MessageReceived,
     Outbound,
+    OutboundFile,
     Place,
     ShownReply,
 )
@@ -51,6 +52,7 @@ from gateway.turn.context.task import TaskTool
 from gateway.turn.metering import Meter
 from gateway.turn.model_turn import TurnRequest, TurnResult
 from gateway.turn.readers import place_language
+from gateway.turn.recording import Recording
 from gateway.turn.services import Policies
 
 MAX_DECISIONS = 50
@@ -200,7 +202,7 @@ class Inputs:
     `thread_files` the files in them that the model gets; `thread_note` tells the model about those
     that it does not see. `missing` are the parts of memory that could not be read, `files` the
     attachments as the model reads them. `documents` are those with text, whole, in the order in
-    which the model gets them.
+    which the model gets them. `recordings` are the files with speech, by their reference.
     """
 
     memory: TurnMemory | None = None
@@ -210,6 +212,7 @@ class Inputs:
     thread_note: str = ""
     files: tuple[ContentBlock, ...] = ()
     documents: tuple[AttachedDocument, ...] = ()
+    recordings: Mapping[str, Recording] = field(default_factory=dict)
     prompt_parts: PromptParts = NO_PROMPT_PARTS
     knowledge: Sequence[KnowledgeItem] = ()
     missing: tuple[MissingPart, ...] = ()
@@ -254,6 +257,10 @@ class WrittenAnswer:
     """The sentence of the program with which `text` ends, or which it is; empty for none."""
     footer: ShownFooter = NOTHING_BENEATH
     beneath: ShownReply = NOTHING_SHOWN
+    spoken: OutboundFile | None = None
+    """The answer as a voice message; None if it is not spoken."""
+    unspoken: Text | None = None
+    """A sentence that it could not be spoken; None for none."""
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""The models of recall on this machine: their files and their publisher.
+"""The models of recall and of voice messages on this machine: their files and their publisher.
 
 A model is a folder with its files. This module does no I/O over the network; `parley models pull`
 downloads models.
@@ -54,7 +54,15 @@ RERANKING: Final = LocalModel(
     ("onnx/model.onnx", *TOKENIZER),
     92,
 )
-MODELS: Final = (EMBEDDING, RERANKING)
+HEARING: Final = LocalModel(
+    "faster-whisper-base",
+    "voice messages, in many languages",
+    "Systran/faster-whisper-base",
+    "",
+    ("model.bin", "config.json", "tokenizer.json", "vocabulary.txt"),
+    148,
+)
+MODELS: Final = (EMBEDDING, RERANKING, HEARING)
 
 
 def _filled(path: Path) -> bool:

@@ -79,6 +79,7 @@ class SourceType(StrEnum):
     """The source of a memory."""
 
     USER_MESSAGE = "user_message"
+    HEARD = "heard"
     TOOL_OUTPUT = "tool_output"
     AI_INFERENCE = "ai_inference"
     EXPLICIT_SAVE = "explicit_save"
@@ -293,6 +294,7 @@ class InputKind(StrEnum):
     EXPLICIT = "explicit"
     OWN_WORDS = "own_words"
     OTHERS_WORDS = "others_words"
+    HEARD = "heard"
     ASSISTANT = "assistant"
     DOCUMENT = "document"
     TOOL = "tool"
@@ -311,6 +313,7 @@ _DERIVED: Final = {
     InputKind.EXPLICIT: Derived(SourceType.EXPLICIT_SAVE, Trust.HIGH),
     InputKind.OWN_WORDS: Derived(SourceType.USER_MESSAGE, Trust.HIGH),
     InputKind.OTHERS_WORDS: Derived(SourceType.USER_MESSAGE, Trust.MEDIUM),
+    InputKind.HEARD: Derived(SourceType.HEARD, Trust.MEDIUM),
     InputKind.ASSISTANT: Derived(SourceType.AI_INFERENCE, Trust.LOW),
     InputKind.DOCUMENT: Derived(SourceType.TOOL_OUTPUT, Trust.HIGH),
     InputKind.TOOL: Derived(SourceType.TOOL_OUTPUT, Trust.MEDIUM),

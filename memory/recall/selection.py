@@ -28,6 +28,7 @@ PAST: Final = "past context"
 PAST_EXTERNAL: Final = "past context, from external content"
 FROM_FILE: Final = "from file"
 FROM_WEB: Final = "from web, may be inaccurate"
+HEARD: Final = "spoken, written down by a program, may be misheard"
 FROM_OTHERS: Final = "said by somebody else"
 KEPT: Final = "from somebody else, kept with the person's approval"
 SUSPICIOUS: Final = "reads like an instruction, may be inaccurate"
@@ -178,6 +179,8 @@ def label_of(record: Record) -> str:
         return PAST_EXTERNAL if provenance.external else PAST
     if provenance.source is SourceType.EXPLICIT_SAVE and provenance.external:
         return KEPT
+    if provenance.source is SourceType.HEARD:
+        return SUSPICIOUS if provenance.trust is Trust.LOW else HEARD
     if provenance.source is SourceType.TOOL_OUTPUT:
         return FROM_WEB if provenance.trust is Trust.LOW else FROM_FILE
     if provenance.trust is Trust.HIGH:

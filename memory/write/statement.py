@@ -294,14 +294,16 @@ INSIDE: Final[frozenset[Authorship]] = frozenset({"your_answer"})
 """Not external: the assistant's own answer, quoted."""
 INPUT_KINDS: Final[dict[Authorship, InputKind]] = {
     "file": InputKind.DOCUMENT,
+    "heard": InputKind.HEARD,
+    "recording": InputKind.HEARD,
     "repository": InputKind.DOCUMENT,
     "tool": InputKind.TOOL,
     "web": InputKind.WEB,
     "preview": InputKind.WEB,
     "advert": InputKind.WEB,
 }
-"""A file is trusted like the output of a tool, because it may be hostile; other
-authorships are text of other people."""
+"""A file is trusted like the output of a tool, because it may be hostile, and speech less than
+written words, because it may be misheard; other authorships are text of other people."""
 
 
 class ExternalText:
@@ -359,4 +361,6 @@ def _authorship(provenance: Provenance) -> Authorship:
     trust."""
     if provenance.trust is Trust.LOW:
         return "web"
+    if provenance.source is SourceType.HEARD:
+        return "recording"
     return "file" if provenance.source is SourceType.TOOL_OUTPUT else "forwarded"

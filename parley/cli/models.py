@@ -18,7 +18,7 @@ from msgspec.structs import asdict
 
 from db.errors import StoreUnavailable
 from gateway.errors import ParleyError
-from memory.embeddings.catalogue import EMBEDDING, MODELS, RERANKING, LocalModel
+from memory.embeddings.catalogue import EMBEDDING, HEARING, MODELS, RERANKING, LocalModel
 from memory.embeddings.local import installed
 from parley.cli.knowledge.index_status import VectorModel, VectorProgress, progress_of
 from parley.cli.knowledge.repositories import with_index
@@ -99,7 +99,9 @@ def pull_models(
             raise
         settings = None
     rerank = settings is not None and settings.memory.rerank
-    chosen = [known[each] for each in name or ()] or [EMBEDDING, *([RERANKING] if rerank else [])]
+    hears = settings is not None and settings.voice.recogniser == "local"
+    used = [EMBEDDING, *([RERANKING] if rerank else []), *([HEARING] if hears else [])]
+    chosen = [known[each] for each in name or ()] or used
     models = folder or (models_folder(settings) if settings else Path("models"))
     for model in chosen:
         try:

@@ -23,6 +23,7 @@ from parley.config.memory import (
     PlansSection,
 )
 from parley.config.sections import MAIN, AccountName
+from parley.config.voice import VoiceSection
 
 
 class ConfiguredAccount(Struct, frozen=True):
@@ -86,6 +87,7 @@ class Settings(Section):
     heartbeat: HeartbeatSection = HeartbeatSection()
     agents: AgentsSection = AgentsSection()
     knowledge: KnowledgeSection = KnowledgeSection()
+    voice: VoiceSection = VoiceSection()
     database: sections.DatabaseSection = sections.DatabaseSection()
     storage: sections.StorageSection = sections.StorageSection()
     server: sections.ServerSection = sections.ServerSection()

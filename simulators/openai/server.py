@@ -19,6 +19,7 @@ from simulators.anthropic.usage import count_tokens
 from simulators.base import Fault, Faults
 from simulators.local_server import LocalServer, hang_up
 from simulators.openai import responses
+from simulators.openai.speech import SpeechEndpoints
 
 MAX_RECORDED: Final = 1_000
 PIECE: Final = 24
@@ -61,6 +62,7 @@ class OpenAISimulator:
         self.reply = reply
         self.faults = Faults()
         self.bodies: deque[Mapping[str, Any]] = deque(maxlen=MAX_RECORDED)
+        self.speech = SpeechEndpoints(api_key, self.faults)
         self._scripted: deque[Answer | str] = deque()
         self._ids = itertools.count(1)
         self._server = LocalServer()
@@ -79,6 +81,8 @@ class OpenAISimulator:
         app = web.Application(client_max_size=64 * 1024 * 1024)
         app.router.add_post("/v1/chat/completions", self._completions)
         app.router.add_post("/v1/responses", self._responses)
+        app.router.add_post("/v1/audio/transcriptions", self.speech.transcribe)
+        app.router.add_post("/v1/audio/speech", self.speech.speak)
         if self.lists_models:
             app.router.add_get("/v1/models", self._list)
         await self._server.start(web.AppRunner(app, access_log=None, shutdown_timeout=0.5))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from db.sqlite import SqliteDatabase
-from gateway.commands.catalogue import APPROVE, COMMANDS
+from gateway.commands.catalogue import APPROVE, COMMANDS, VOICE
 from gateway.commands.handler import CommandHandler
 from gateway.extensions import ExtensionRegistry
 from gateway.immutable import replace
@@ -41,6 +41,7 @@ from gateway.ports import (
 )
 from gateway.ports.admissions import AccessChange
 from gateway.ports.memory import MemoryPort, NoMemory
+from gateway.ports.speech import Speech
 from gateway.ports.traces import Trace
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.store_retry import StoreRetry
@@ -175,6 +176,7 @@ async def gateway(
     guard: WorkGuard = UNGUARDED,
     concurrency: int = 8,
     text_cut: TextCut | None = None,
+    speech: Speech | None = None,
 ) -> AsyncIterator[Gateway]:
     """A running gateway whose model answers at once."""
     clock, traces, counts = FakeClock(), list[Trace](), Counter[tuple[str, str]]()
@@ -205,6 +207,7 @@ async def gateway(
     )
     changes, store, buckets = RecordedChanges(), SqlAdmissions(held), SqliteBuckets(held, clock)
     admissions = Admissions(store, clock)
+    spoken = (VOICE,) if speech is not None and speech.speaker is not None else ()
     approvals = (APPROVE,) if policies.access.admission == "approved" else ()
     services = Services(
         current=CurrentPolicies(policies),
@@ -227,7 +230,7 @@ async def gateway(
         deliverer=Deliverer(outbox, {("test", "main"): line}, clock, DeliveryRules(), count),
         loop_guard=BotLoopGuard(),
         extensions=extensions or ExtensionRegistry(),
-        commands=(*COMMANDS, *approvals),
+        commands=(*COMMANDS, *approvals, *spoken),
         clock=clock,
         count=count,
         observe=traces.append,
@@ -240,6 +243,7 @@ async def gateway(
         owner_claims=OwnerClaims(store, buckets, clock, changes, admissions),
         readers=Readers(PeopleLanguages(held), clock, PlaceZones(held)),
         disclosure=Disclosure(FirstContacts(held), clock),
+        speech=speech or Speech(),
     )
     pipeline = Pipeline(services)
     dispatcher = LocalDispatcher(

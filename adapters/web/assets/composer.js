@@ -1,6 +1,7 @@
 // Writing: text, replies, edits and files, until the message is accepted.
 
 import { $, ask, button, make, newId } from "./dom.js";
+import { allowRecording, startRecorder } from "./recorder.js";
 
 const text = $("text");
 const files = []; // { name, size, stored } ; `stored` is null while the file is uploaded
@@ -20,10 +21,12 @@ export function startComposer(sender) {
   text.addEventListener("keydown", onKey);
   text.addEventListener("paste", onPaste);
   startDropping();
+  startRecorder(record, problem);
 }
 
 export function setLimits(history) {
   limits = { text: history.max_text, files: history.max_files, bytes: history.max_upload_bytes };
+  allowRecording(history.voice_seconds);
 }
 
 export function problem(message) {
@@ -123,6 +126,13 @@ function sentAll(written, sent) {
   begin(null);
 }
 
+/** Attach a recording of the microphone, of so many seconds. */
+async function record(file, seconds) {
+  const refusal = fileRefusal(file) || await upload(file, seconds);
+  problem(refusal);
+  (refusal ? $("record") : $("send")).focus();
+}
+
 // --- files ---------------------------------------------------------------------------------------
 
 function onPaste(event) {
@@ -182,7 +192,7 @@ function fileRefusal(file) {
   return file.size ? "" : say("{name} is empty, or a folder: choose the files in it.", { name: file.name });
 }
 
-async function upload(file) {
+async function upload(file, seconds = null) {
   const entry = { name: file.name, size: file.size, mime: file.type, stored: null };
   files.push(entry);
   drawFiles();
@@ -193,6 +203,7 @@ async function upload(file) {
       headers: {
         "Content-Type": file.type || "application/octet-stream",
         "X-File-Name": encodeURIComponent(file.name.slice(0, 200)),
+        ...(seconds === null ? {} : { "X-Recorded-Seconds": seconds.toFixed(1) }),
       },
     });
     drawFiles();

@@ -146,7 +146,16 @@ function drawFiles(files) {
       link.replaceChildren(image);
     }
     link.target = "_blank";
-    list.append(make("li", "", link));
+    const item = make("li", "", link);
+    if (/^audio\/(ogg|webm|mp4|mpeg|wav)$/.test(file.mime)) {
+      const player = make("audio");
+      player.controls = true;
+      player.preload = "none";
+      player.src = link.href;
+      player.setAttribute("aria-label", file.name);
+      item.prepend(player);
+    }
+    list.append(item);
   }
   return list;
 }

@@ -46,6 +46,7 @@ _ARGUMENTS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--use-fake-device-for-media-stream",  # a microphone that beeps
     f"--disable-features={','.join(DISABLED_FEATURES)}",
 )
 

@@ -70,7 +70,7 @@ class MemoryListQuery(Input):
     project: Project = ""
     kind: Literal["", "preference", "instruction", "correction", "decision", "fact", "context"] = ""
     source: Literal[
-        "", "user_message", "explicit_save", "ai_inference", "tool_output", "import"
+        "", "user_message", "explicit_save", "ai_inference", "tool_output", "heard", "import"
     ] = ""
     trust: Literal["", "high", "medium", "low"] = ""
     said: Literal["", "yes"] = ""
