@@ -10,6 +10,7 @@ from db.migrations import Schema
 from db.statements import BY_KEY, NUMBERED, either
 from gateway.ports.traces import GAVE_UP
 from gateway.stores import (
+    appointments,
     break_glass,
     config_versions,
     conversations,
@@ -222,5 +223,6 @@ SCHEMA: Final = Schema(
         people_languages.SCHEMA,
         first_contacts.SCHEMA,
         people_languages.ZONES,
+        appointments.SCHEMA,
     ),
 )
