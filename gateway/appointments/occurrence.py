@@ -9,6 +9,7 @@ from msgspec import Struct
 from gateway.appointments.appointment import Appointment
 from gateway.appointments.recurrence import (
     MAX_TIMES,
+    Rule,
     following,
     following_instant,
     instant_of,
@@ -34,20 +35,31 @@ class Happening(Struct, frozen=True):
 def happening(appointment: Appointment, now: datetime, late_within: timedelta) -> Happening:
     """Return the latest occurrence until now, at which earlier ones are missed; the due one if the
     clock went back before it."""
-    due, rule, missed = appointment.due, appointment.rule, appointment.missed
-    after = None if rule is None else following(rule, appointment.first, due)
-    for _ in range(MAX_TIMES):
-        if rule is None or after is None or instant_of(after, appointment.tz) > now:
-            break
-        due, missed = after, missed + 1
-        after = following(rule, appointment.first, due)
-    else:
-        after = following_instant(rule, appointment.first, appointment.tz, now)
+    rule = appointment.rule
+    due, after, missed = appointment.due, None, appointment.missed
+    if rule is not None:
+        due, after, passed = _latest(rule, appointment, now)
+        missed += passed
     current = replace(appointment, due=due)
     age = now - current.due_at
     if age > late_within and age > NOTED_AFTER:
         return Happening(current, "missed", after, missed)
     return Happening(current, "late" if age > NOTED_AFTER else "on_time", after, missed)
+
+
+def _latest(
+    rule: Rule, appointment: Appointment, now: datetime
+) -> tuple[datetime, datetime | None, int]:
+    """Return the latest local time of a rule until now, the one after it, and how many passed
+    before it since the one that was due."""
+    due, first, zone = appointment.due, appointment.first, appointment.tz
+    after, passed = following(rule, first, due), 0
+    while after is not None and instant_of(after, zone) <= now:
+        if passed == MAX_TIMES:
+            return due, following_instant(rule, first, zone, now), passed
+        due, passed = after, passed + 1
+        after = following(rule, first, due)
+    return due, after, passed
 
 
 class Permission(Struct, frozen=True):

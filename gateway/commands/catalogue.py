@@ -105,6 +105,16 @@ APPROVE = CommandSpec(
     help_group="access",
 )
 """Offered where people need an approval (`access.admission: approved`)."""
+REMINDERS = CommandSpec(
+    "reminders",
+    described("Show and remove your reminders"),
+    takes_arguments=True,
+    argument_name="what",
+    argument_optional=True,
+    argument_help=described("nothing, or: remove NUMBER, skip NUMBER"),
+    allowed=IN_CHAT,
+)
+"""Offered where appointments are on (`appointments.enabled`)."""
 CONSOLE = CommandSpec(
     "console",
     described("Get a link to your console: your conversations and memories in the browser"),

@@ -8,6 +8,7 @@ from gateway.errors import BadInput
 from gateway.message import Choice, Reply
 from gateway.people import Audience
 from gateway.text import MAX_LABEL, Listed, Moment, Sentence, Text, joined, text, verbatim
+from gateway.turn.moved_zones import follow_zone
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 from gateway.turn.typed_answers import MAX_CHOICES
@@ -72,6 +73,7 @@ async def _choose(turn: TurnContext, typed: str, services: Services) -> Reply:
     others = await services.memory.linked(who)
     for person in (turn.asker.person, *map(str, others)):
         await services.readers.choose_zone(who.tenant, person, name)
+        await follow_zone(who.tenant, person, services)
     turn.asker.zone = await services.readers.zone(
         *(turn.policies.times, who.tenant, turn.asker.person),
         *(turn.place, turn.asked.last.author.zone),

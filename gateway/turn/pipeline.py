@@ -49,6 +49,7 @@ from gateway.turn.audit import AuditedTools, audit
 from gateway.turn.disclosure import A_PROGRAM
 from gateway.turn.generate import generate
 from gateway.turn.history_and_summary import read_history
+from gateway.turn.keep_appointments import keep_appointments
 from gateway.turn.lateness import doubt_first, expired_reply, note_lateness, with_age
 from gateway.turn.memory import open_memory, recall, remember
 from gateway.turn.render import (
@@ -59,6 +60,7 @@ from gateway.turn.render import (
     settle_task,
 )
 from gateway.turn.save import report, save, settle
+from gateway.turn.scheduled import SCHEDULED, scheduled_for
 from gateway.turn.services import Policies, Services
 from gateway.turn.slots import NO_WAIT
 from gateway.turn.takeover import hand_over, is_taken_over
@@ -108,6 +110,7 @@ TURN: tuple[Stage, ...] = (
     filter_answer,
     remember,
     settle_task,
+    keep_appointments,
     render_answer,
     save,
 )
@@ -316,6 +319,7 @@ class Pipeline:
                 command=event.name if isinstance(event, CommandInvoked) else "",
                 received_at=entry.received_at,
                 asked_at=entry.asked_at,
+                scheduled_for=scheduled_for(entry.reason),
             ),
             attempt=Attempt(
                 started=now,
@@ -325,7 +329,7 @@ class Pipeline:
                 counted=correlation_id(entry.id) in self._counted,
             ),
         )
-        reason = entry.reason or event.kind
+        reason = SCHEDULED if turn.asked.scheduled_for else entry.reason or event.kind
         details = message.extras.details if message.extras is not None else ""
         turn.note(Decision("invocation", True, reason, details))
         return turn

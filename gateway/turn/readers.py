@@ -81,11 +81,13 @@ class Readers:
         told = told if zone_named(told) is not None else known.zone_told
         return zone_of_reader(known.zone, told, place_zone(times, place), times.default)
 
-    async def note_zone(self, tenant: str, person: str, told: str) -> None:
-        """Store the time zone that a person's platform tells, where that is news."""
+    async def note_zone(self, tenant: str, person: str, told: str) -> bool:
+        """Store the time zone that a person's platform tells, where that is news; True if it is."""
         known = await self.known(tenant, person)
-        if zone_named(told) is not None and told != known.zone_told:
-            await self._put_zones(tenant, person, known.zone, told)
+        if zone_named(told) is None or told == known.zone_told:
+            return False
+        await self._put_zones(tenant, person, known.zone, told)
+        return True
 
     async def choose_zone(self, tenant: str, person: str, zone: str) -> None:
         """Store the time zone that a person chose; an empty one takes the choice back."""

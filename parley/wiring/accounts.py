@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from gateway.commands.catalogue import APPROVE, CONSOLE, REGISTERED
+from gateway.commands.catalogue import APPROVE, CONSOLE, REGISTERED, REMINDERS
 from gateway.extensions import ExtensionRegistry
 from gateway.languages.installed import Languages
 from gateway.markdown.text_renderer import Renderer
@@ -136,6 +136,7 @@ def _commands_of(settings: Settings) -> tuple[CommandSpec, ...]:
     return _offered(
         with_memory=settings.memory.enabled,
         with_approvals=settings.access.admission == "approved",
+        with_appointments=settings.appointments.enabled,
         with_console=settings.console.enabled,
     )
 
@@ -164,21 +165,29 @@ def _shown_in(settings: Settings, language: Language) -> tuple[CommandSpec, ...]
 
 
 def offered_commands(
-    *, with_memory: bool, with_approvals: bool = True, with_console: bool = True
+    *,
+    with_memory: bool,
+    with_approvals: bool = True,
+    with_console: bool = True,
+    with_appointments: bool = True,
 ) -> tuple[CommandSpec, ...]:
     """The commands to register with the platforms, in English: the gateway's, and those of parts
     that are on."""
     commands = _offered(
-        with_memory=with_memory, with_approvals=with_approvals, with_console=with_console
+        with_memory=with_memory,
+        with_approvals=with_approvals,
+        with_console=with_console,
+        with_appointments=with_appointments,
     )
     return tuple(command.shown(ENGLISH) for command in commands)
 
 
 def _offered(
-    *, with_memory: bool, with_approvals: bool, with_console: bool
+    *, with_memory: bool, with_approvals: bool, with_console: bool, with_appointments: bool
 ) -> tuple[CommandSpec, ...]:
     return (
         *REGISTERED,
+        *((REMINDERS,) if with_appointments else ()),
         *((APPROVE,) if with_approvals else ()),
         *(SPECS if with_memory else ()),
         *((CONSOLE,) if with_console else ()),

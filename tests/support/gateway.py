@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from db.sqlite import SqliteDatabase
-from gateway.commands.catalogue import APPROVE, COMMANDS
+from gateway.commands.catalogue import APPROVE, COMMANDS, REMINDERS
 from gateway.commands.handler import CommandHandler
 from gateway.extensions import ExtensionRegistry
 from gateway.immutable import replace
@@ -45,6 +45,7 @@ from gateway.ports.traces import Trace
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.store_retry import StoreRetry
 from gateway.stores.admissions import SqlAdmissions
+from gateway.stores.appointments import AppointmentStore
 from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.stores.feedback import FeedbackStore
 from gateway.stores.first_contacts import FirstContacts
@@ -204,6 +205,7 @@ async def gateway(
     )
     changes, store, buckets = RecordedChanges(), SqlAdmissions(held), SqliteBuckets(held, clock)
     admissions = Admissions(store, clock)
+    reminders = (REMINDERS,) if policies.appointments.enabled else ()
     approvals = (APPROVE,) if policies.access.admission == "approved" else ()
     services = Services(
         current=CurrentPolicies(policies),
@@ -219,6 +221,7 @@ async def gateway(
             feedback=FeedbackStore(held),
             unit_of_work=SqliteUnitOfWork(held, clock),
             takeovers=TakeoverStore(held),
+            appointments=AppointmentStore(held),
         ),
         provider=model,
         toolbox=Toolbox(tools),
@@ -226,7 +229,7 @@ async def gateway(
         deliverer=Deliverer(outbox, {("test", "main"): line}, clock, DeliveryRules(), count),
         loop_guard=BotLoopGuard(),
         extensions=extensions or ExtensionRegistry(),
-        commands=(*COMMANDS, *approvals),
+        commands=(*COMMANDS, *reminders, *approvals),
         clock=clock,
         count=count,
         observe=traces.append,
