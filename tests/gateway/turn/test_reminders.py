@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
+
 from gateway.appointments.appointment import Appointment, AppointmentPolicy
 from gateway.appointments.occurrence import MaySend, Permission, always
 from gateway.immutable import replace
@@ -105,7 +107,9 @@ async def reminding(
 async def ask(g: Gateway, number: int, *arguments: Mapping[str, Any], **rest: Any) -> str:
     """Ask something at which the model calls the tool; return the result of its last call."""
     g.model.reply = calling(*arguments)
-    await g.take(received(rest.pop("content", "please"), message_id=f"m{number}", **rest))
+    content = rest.pop("content", "please")
+    now = g.clock.now()
+    await g.take(received(content, message_id=f"m{number}", timestamp=now, **rest))
     return outcomes(g.model.requests[-1])[-1].content
 
 
@@ -368,15 +372,17 @@ async def test_it_waits_while_it_may_not_be_sent() -> None:
         assert (one.due.day, one.missed) == (23, 1)
 
 
-async def test_a_process_that_dies_after_the_outbox_has_it_sends_it_once() -> None:
+async def test_a_process_that_dies_after_the_outbox_has_it_sends_it_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async with reminding() as (g, runner):
         await ask(g, 1, {"text": "tea", "in_minutes": 5})
         g.clock.skip(300)
         (one,) = await runner.store.claim(g.clock.now())
-        advance, runner.store.advance = runner.store.advance, _dies  # type: ignore[method-assign]
+        monkeypatch.setattr(runner.store, "advance", _dies)
         g.clock.skip(LEASE.total_seconds())
         await runner.due.step()
-        runner.store.advance = advance  # type: ignore[method-assign]
+        monkeypatch.undo()
         await g.rest()
         await runner.pass_time(seconds=LEASE.total_seconds())
         assert g.texts.count("⏰ tea") == 1
@@ -408,15 +414,17 @@ async def test_a_scheduled_question_is_asked_with_the_rights_of_its_maker() -> N
         assert len(g.texts) == 2
 
 
-async def test_it_is_asked_once_also_when_the_process_dies_in_between() -> None:
+async def test_it_is_asked_once_also_when_the_process_dies_in_between(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async with reminding(policies(roles=OPERATOR)) as (g, runner):
         asked = {"text": SUMMARY, "in_minutes": 5, "run": True}
         await ask(g, 1, asked, content=SUMMARY)
-        advance, runner.store.advance = runner.store.advance, _dies  # type: ignore[method-assign]
+        monkeypatch.setattr(runner.store, "advance", _dies)
         g.clock.skip(300)
         await runner.due.step()
         await g.rest()
-        runner.store.advance = advance  # type: ignore[method-assign]
+        monkeypatch.undo()
         await runner.pass_time(seconds=LEASE.total_seconds())
         assert len(g.texts) == 2
 
