@@ -67,8 +67,8 @@ DAY: Final = timedelta(days=1)
 KILLED: Final = 0.002
 """The probability of a death at one of the points around a call."""
 WORKERS: Final = 2
-SLACK: Final = LEASE + timedelta(minutes=1)
-"""The time after which a worker that lives has sent what another one left."""
+SLACK: Final = 2 * LEASE + timedelta(minutes=1)
+"""The time after which a worker that lives has sent what two others left."""
 LATE_WITHIN: Final = timedelta(hours=24)
 SOON: Final = timedelta(hours=1)
 """The end of the time is not judged: what is due then may still wait."""
@@ -232,7 +232,7 @@ def expected(plan: Planned, until: datetime) -> list[tuple[str, datetime]]:
             at = max(moved.astimezone(UTC), plan.moves_at)
         if at > until:
             break
-        found.append((f"{local:%Y%m%d%H%M}", at))
+        found.append((f"{local:%Y%m%d%H%M%S}", at))
     return found
 
 
@@ -391,7 +391,10 @@ def judged(
                 continue
             times = fired.get((plan.appointment.id, name), ())
             figures.due += 1
-            gap = next((one for one in gaps if one[0] <= at < one[1]), None)
+            # it may begin while the occurrence is worked on
+            gap = next((one for one in gaps if one[0] - SLACK <= at < one[1]), None)
+            if times and times[0] <= at + SLACK:
+                gap = None
             worked_from = at if gap is None else gap[1]
             after = occurrences[place + 1][1] if place + 1 < len(occurrences) else None
             figures.double += max(0, len(times) - 1)
@@ -418,10 +421,10 @@ def judged(
 
 
 def _joined(times: Sequence[tuple[datetime, datetime]]) -> list[tuple[datetime, datetime]]:
-    """Join times that touch or overlap."""
+    """Join times between which there is too little time to work."""
     joined: list[tuple[datetime, datetime]] = []
     for begin, end in sorted(times):
-        if joined and begin <= joined[-1][1]:
+        if joined and begin <= joined[-1][1] + SLACK:
             joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
         else:
             joined.append((begin, end))

@@ -94,8 +94,8 @@ class Appointment(Struct, frozen=True):
 
     @property
     def occurrence(self) -> str:
-        """The name of the next occurrence, the same in every zone: "202612040900"."""
-        return f"{self.due:%Y%m%d%H%M}"
+        """The name of the next occurrence, the same in every zone: "20261204090000"."""
+        return f"{self.due:%Y%m%d%H%M%S}"
 
     def coming(self, count: int) -> tuple[datetime, ...]:
         """Return the instants of the next times, at most `count`, the first of them `due_at`."""

@@ -28,6 +28,8 @@ from gateway.zones import MAX_NAME, zone_named
 MAX_RULE: Final = 80
 MAX_MINUTES: Final = 527_040
 """A year."""
+SOONEST: Final = timedelta(seconds=2)
+"""Times are stored in whole seconds."""
 MAX_PROBLEMS: Final = 5
 AT: Final = "at: a local day and time without an offset, as 2026-12-31T09:00"
 EVERY: Final = (
@@ -53,7 +55,7 @@ class Arguments(BaseModel):
 
     text: Annotated[str, StringConstraints(max_length=MAX_WORDS)] | None = None
     at: Annotated[str, StringConstraints(max_length=40)] | None = None
-    in_minutes: Annotated[int, Field(ge=1, le=MAX_MINUTES)] | None = None
+    in_minutes: Annotated[float, Field(gt=0, le=MAX_MINUTES, allow_inf_nan=False)] | None = None
     every: Annotated[str, StringConstraints(max_length=MAX_RULE)] | None = None
     until: date | None = None
     zone: Annotated[str, StringConstraints(max_length=MAX_NAME)] | None = None
@@ -96,8 +98,8 @@ def schedule_of(asked: Arguments, now: datetime, zone: tzinfo) -> Schedule:
     if asked.in_minutes is not None and asked.at:
         raise ToolError("write at or in_minutes, not both")
     if asked.in_minutes is not None:
-        at = now + timedelta(minutes=asked.in_minutes)
-        first = local_of(at.replace(second=0, microsecond=0), tz)
+        at = now + max(SOONEST, timedelta(minutes=asked.in_minutes))
+        first = local_of(at.replace(microsecond=0), tz)
     elif asked.at:
         first = _local(asked.at)
     else:

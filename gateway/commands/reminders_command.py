@@ -135,8 +135,8 @@ async def _later(
     one: Appointment, now: datetime, services: Services, store: AppointmentStore
 ) -> Reply:
     """Remind of it once more; the same press makes the same appointment."""
-    at = local_of((now + LATER).replace(second=0, microsecond=0), one.tz)
-    named = f"{one.id}\nlater\n{at:%Y%m%d%H}".encode()
+    at = local_of((now + LATER).replace(microsecond=0), one.tz)
+    named = f"{one.id}\nlater\n{one.occurrence}".encode()
     again = replace(
         one,
         id=hashlib.blake2b(named, digest_size=8).hexdigest(),

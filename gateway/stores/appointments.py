@@ -202,7 +202,7 @@ class AppointmentStore:
         params = {
             **_claimed(appointment),
             "zone": storable(appointment.zone),
-            "next": due.isoformat(timespec="minutes"),
+            "next": due.isoformat(timespec="seconds"),
             "wake_at": micros(following.due_at),
             "missed": missed,
         }
@@ -237,7 +237,7 @@ class AppointmentStore:
 
 
 def _claimed(appointment: Appointment) -> dict[str, object]:
-    return {"id": appointment.id, "due": appointment.due.isoformat(timespec="minutes")}
+    return {"id": appointment.id, "due": appointment.due.isoformat(timespec="seconds")}
 
 
 def _params(one: Appointment) -> dict[str, object]:
@@ -252,7 +252,7 @@ def _params(one: Appointment) -> dict[str, object]:
         "kind": one.kind,
         "place": storable(PLACE.dump_json(place).decode()),
         "words": storable(one.words),
-        "first": one.first.isoformat(timespec="minutes"),
+        "first": one.first.isoformat(timespec="seconds"),
         "zone": storable(one.zone),
         "made_at": micros(one.made_at),
         "rule": "" if one.rule is None else json.encode(one.rule).decode(),

@@ -44,7 +44,8 @@ async def keep_appointments(turn: TurnContext, services: Services) -> Decision:
         lines.append(turn.language_of().in_zone(zone).shown(line))
         buttons += [button] if button is not None else []
     _put_beneath(turn, lines, buttons)
-    decision = Decision("appointments", True, "kept", f"{len(tool.noted)} changes")
+    count = len(tool.noted)
+    decision = Decision("appointments", True, "kept", f"{count} change{'s' * (count != 1)}")
     await audit("appointments_changed", turn, services, decision)
     return decision
 

@@ -116,6 +116,11 @@ TURN: tuple[Stage, ...] = (
 )
 """The stages of a turn, which may collect several messages of one author."""
 
+WITHOUT_APPOINTMENTS: tuple[Stage, ...] = tuple(
+    stage for stage in TURN if stage is not keep_appointments
+)
+"""The same where appointments are off."""
+
 ON_STORES: frozenset[Stage] = frozenset(
     {
         *ADMISSION,
@@ -189,7 +194,7 @@ class Pipeline:
                 note_lateness(turn, self._services)
                 await doubt_first(turn, self._services)
                 taken_over = await is_taken_over(turn, self._services)
-                passed = await self._run(HANDED_OVER if taken_over else TURN, turn)
+                passed = await self._run(HANDED_OVER if taken_over else _stages(turn), turn)
         except asyncio.CancelledError:
             if turn.attempt.begins_again:
                 live = turn.generation.live
@@ -449,6 +454,10 @@ class Pipeline:
         decision, words = await reply_to_stranger(turn.key.tenant, author, place, self._services)
         turn.note(decision)
         return words
+
+
+def _stages(turn: TurnContext) -> tuple[Stage, ...]:
+    return TURN if turn.policies.appointments.enabled else WITHOUT_APPOINTMENTS
 
 
 def is_seen(turn: TurnContext) -> bool:

@@ -38,7 +38,7 @@ REMIND: Final = ToolSpec(
         "properties": {
             "text": _TEXT,
             "at": {"type": "string", "description": "local 2026-12-31T09:00"},
-            "in_minutes": {"type": "integer"},
+            "in_minutes": {"type": "number"},
             "every": {"type": "string", "description": "day, weekday, 2 weeks, mon,thu, first mon"},
             "until": _TEXT,
             "zone": _TEXT,
