@@ -110,16 +110,10 @@ TURN: tuple[Stage, ...] = (
     filter_answer,
     remember,
     settle_task,
-    keep_appointments,
     render_answer,
     save,
 )
 """The stages of a turn, which may collect several messages of one author."""
-
-WITHOUT_APPOINTMENTS: tuple[Stage, ...] = tuple(
-    stage for stage in TURN if stage is not keep_appointments
-)
-"""The same where appointments are off."""
 
 ON_STORES: frozenset[Stage] = frozenset(
     {
@@ -457,7 +451,11 @@ class Pipeline:
 
 
 def _stages(turn: TurnContext) -> tuple[Stage, ...]:
-    return TURN if turn.policies.appointments.enabled else WITHOUT_APPOINTMENTS
+    """Return the stages of a turn, with that of appointments only where they are on."""
+    if not turn.policies.appointments.enabled:
+        return TURN
+    place = TURN.index(render_answer)
+    return (*TURN[:place], keep_appointments, *TURN[place:])
 
 
 def is_seen(turn: TurnContext) -> bool:
