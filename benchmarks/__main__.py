@@ -10,6 +10,7 @@ python -m benchmarks workers             some minutes of several processes; not 
 python -m benchmarks platforms           some minutes of all four platforms; not in `make nightly`
 python -m benchmarks first_hour          every sentence of a new user's setup; not in `make nightly`
 python -m benchmarks console_questions   ten questions to the console; not in `make nightly`
+python -m benchmarks appointments        a simulated year of reminders; not in `make nightly`
 """
 
 import subprocess
@@ -30,6 +31,7 @@ LONG: Final = (
     "platforms",
     "first_hour",
     "console_questions",
+    "appointments",
 )
 
 

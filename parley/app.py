@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from gateway.commands.catalogue import APPROVE, COMMANDS, VOICE
+from gateway.commands.catalogue import APPROVE, COMMANDS, REMINDERS, VOICE
 from gateway.commands.handler import CommandHandler
 from gateway.errors import ConfigurationError
 from gateway.extensions import ExtensionRegistry
@@ -218,11 +218,11 @@ class App:
             lambda: self.services.assistant.models,
         )
         self._dispatcher, control = self._routing()
+        self._shared_work = self._share(connected)
+        self._intake = Intake(self.services, self._dispatcher_of_intake(control))
         self.jobs = self._build_jobs(extensions)
         self._at_end(*(job.stop for job in reversed(self.jobs.active)))
 
-        self._shared_work = self._share(connected)
-        self._intake = Intake(self.services, self._dispatcher_of_intake(control))
         self.supervisor = self._supervise(connected)
         self._at_end(self.supervisor.stop)
         if self._shared_work is not None:
@@ -472,6 +472,7 @@ class App:
             self.activity.count,
             self._clock,
             self.configuration,
+            self._intake.add_scheduled,
             self.repositories,
         )
         return build_jobs(parts, self._role, extensions)
@@ -558,6 +559,7 @@ class App:
         observer = CombinedObserver(*(each for each in watchers if each is not None))
         approvals = (APPROVE,) if settings.access.admission == "approved" else ()
         spoken = (VOICE,) if self.speech.speaker is not None else ()
+        reminders = (REMINDERS,) if settings.appointments.enabled else ()
         access = wire_access(settings, self.storage, self._clock)
         more_commands = with_console(self.memory.commands, self.console_sessions)
         return Services(
@@ -570,7 +572,7 @@ class App:
             deliverer=self._deliverer(connected, observer, extensions),
             loop_guard=BotLoopGuard(),
             extensions=extensions,
-            commands=(*COMMANDS, *approvals, *spoken, *more_commands.specs),
+            commands=(*COMMANDS, *reminders, *approvals, *spoken, *more_commands.specs),
             clock=self._clock,
             count=self.activity.count,
             observe=self.activity.observe,

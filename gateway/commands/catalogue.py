@@ -115,6 +115,16 @@ VOICE = CommandSpec(
     allowed=IN_CHAT,
 )
 """Offered where a service speaks (`voice.speech`)."""
+REMINDERS = CommandSpec(
+    "reminders",
+    described("Show and remove your reminders"),
+    takes_arguments=True,
+    argument_name="what",
+    argument_optional=True,
+    argument_help=described("nothing, or: remove NUMBER, skip NUMBER"),
+    allowed=IN_CHAT,
+)
+"""Offered where appointments are on (`appointments.enabled`)."""
 CONSOLE = CommandSpec(
     "console",
     described("Get a link to your console: your conversations and memories in the browser"),

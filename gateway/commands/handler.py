@@ -12,11 +12,21 @@ from gateway.commands import (
     approve_command,
     help_command,
     language_command,
+    reminders_command,
     takeover_button,
     timezone_command,
 )
 from gateway.commands.approve_command import press_approval, run_approve
-from gateway.commands.catalogue import APPROVE, ASKS, HELP, START, VOICE, offers, threads_aside
+from gateway.commands.catalogue import (
+    APPROVE,
+    ASKS,
+    HELP,
+    REMINDERS,
+    START,
+    VOICE,
+    offers,
+    threads_aside,
+)
 from gateway.commands.conversation_commands import (
     LEARNED_NOT_YOURS,
     TASK_NOT_YOURS,
@@ -26,6 +36,7 @@ from gateway.commands.conversation_commands import (
     set_confirmed_task,
 )
 from gateway.commands.language_command import press_language, run_language
+from gateway.commands.reminders_command import press_appointment, run_reminders
 from gateway.commands.timezone_command import press_timezone, run_timezone
 from gateway.commands.voice_command import run_voice
 from gateway.errors import BadInput, DeliveryError
@@ -139,6 +150,8 @@ class CommandHandler:
                 await self._answer(turn, await self._run(run_timezone, turn, event.arguments))
             case VOICE.name:
                 await self._answer(turn, await self._run(run_voice, turn, event.arguments))
+            case REMINDERS.name:
+                await self._answer(turn, await self._run(run_reminders, turn, event.arguments))
             case APPROVE.name:
                 await self._answer(turn, await self._run(run_approve, turn, event.arguments))
             case _ if event.name == ASKS:
@@ -209,6 +222,7 @@ class CommandHandler:
             or language_command.owns(value)
             or timezone_command.owns(value)
             or takeover_button.owns(value)
+            or reminders_command.owns(value)
             or self._services.more_commands.owns(value)
         )
 
@@ -309,6 +323,8 @@ class CommandHandler:
                 return await press_timezone(turn, value, self._services)
             if takeover_button.owns(value):
                 return await takeover_button.press_share(turn, value, self._services)
+            if reminders_command.owns(value):
+                return await press_appointment(turn, value, self._services)
             return await self._services.more_commands.press(value, caller_of(turn, self._services))
         except BadInput as error:
             in_room = turn.place.audience is not Audience.DIRECT

@@ -12,6 +12,7 @@ from gateway.policy.decision import Decision
 from gateway.ports.rights import Credential, Proof, in_chat, missing
 from gateway.text import MAX_LABEL, Listed, Moment, Sentence, Text, joined, text, verbatim
 from gateway.turn.audit import audit
+from gateway.turn.moved_zones import follow_zone
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 from gateway.turn.typed_answers import MAX_CHOICES
@@ -94,6 +95,7 @@ async def _choose(turn: TurnContext, typed: str, services: Services) -> Reply:
     others = await services.memory.linked(who)
     for person in (turn.asker.person, *map(str, others)):
         await services.readers.choose_zone(who.tenant, person, name)
+        await follow_zone(who.tenant, person, services)
     await _renew(turn, services)
     zone = verbatim(str(turn.asker.zone))
     in_room = turn.place.audience is not Audience.DIRECT

@@ -1,5 +1,6 @@
 """The sink of every adapter: stores events for the assistant and ignores the others."""
 
+from datetime import timedelta
 from typing import Final, TypeVar
 
 import structlog
@@ -101,6 +102,13 @@ class Intake:
                 raise
             if not waits:
                 self._show_end(event)
+
+    async def add_scheduled(self, entry: InboxEntry, hold: timedelta) -> None:
+        """Accept an event of this program itself, once for each id within `hold`. Its author's
+        rights are checked with the turn. Raises `StoreUnavailable`."""
+        self._dispatcher.check_room()
+        if await uninterrupted(self._services.stores.inbox.add(entry, hold)):
+            await self._dispatcher.accept(entry)
 
     def _show_end(self, event: InboundEvent) -> None:
         """Show that nobody has to wait for an event that has no turn."""

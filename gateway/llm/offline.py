@@ -11,11 +11,14 @@ from typing import Final
 from gateway.llm.offline_samples import NOT_CONFIGURED, SAMPLES, everything, long_text
 from gateway.llm.offline_tools import (
     MEMORY_PREFIX,
+    REMINDED,
+    REMINDER_PREFIX,
     REPOSITORY_PREFIX,
     UNTOLD,
     answer_about_person,
     memory_call,
     memory_report,
+    reminder_call,
     repository_call,
     repository_report,
 )
@@ -101,7 +104,7 @@ def _answer(request: ModelRequest) -> tuple[ContentBlock, ...]:
     call = _tool_call(question, request)
     if call is not None:
         return (call,)
-    call = repository_call(question, request)
+    call = repository_call(question, request) or reminder_call(question, request)
     if call is not None:
         return (call,)
     before = _said_before(request.messages[:-1])
@@ -132,6 +135,9 @@ def _report(outcomes: Sequence[ToolOutcome]) -> str:
     for outcome in outcomes:
         if outcome.call_id.startswith(MEMORY_PREFIX) and not outcome.is_error:
             parts.append(memory_report(outcome.content))
+            continue
+        if outcome.call_id.startswith(REMINDER_PREFIX) and not outcome.is_error:
+            parts.append(REMINDED)
             continue
         if outcome.call_id.startswith(REPOSITORY_PREFIX) and not outcome.is_error:
             parts.append(repository_report(outcome.content))

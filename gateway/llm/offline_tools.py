@@ -161,6 +161,30 @@ def _spelled(thing: str) -> str:
     return re.sub(r"(?<=[lvb])ou?r", "ou?r", re.escape(thing).replace(r"\ ", r"\s+"))
 
 
+REMIND: Final = "remind"
+REMINDER_PREFIX: Final = "offline_reminder_"
+"""The prefix of its call ids, which identifies results of this tool."""
+REMINDED: Final = "I will remind you."
+_REMIND: Final = re.compile(
+    r"^\W*(?:please\s+)?remind me in (?P<count>\d{1,4}) (?P<unit>second|minute|hour|day)s? to "
+    r"(?P<what>\S.{0,300})",
+    re.IGNORECASE | re.DOTALL,
+)
+_MINUTES: Final = {"second": 1 / 60, "minute": 1.0, "hour": 60.0, "day": 1_440.0}
+
+
+def reminder_call(question: str, request: ModelRequest) -> ToolCall | None:
+    """Return the call for "remind me in 5 minutes to …", if there is such a tool."""
+    match = _REMIND.search(question)
+    offered = {tool.name for tool in request.tools}
+    if match is None or REMIND not in offered or request.tool_choice == "none":
+        return None
+    number = sum(message.role == "assistant" for message in request.messages)
+    minutes = int(match["count"]) * _MINUTES[match["unit"].lower()]
+    asked = {"text": match["what"].strip().rstrip("."), "in_minutes": minutes}
+    return ToolCall(f"{REMINDER_PREFIX}{number}", REMIND, json.dumps(asked, ensure_ascii=False))
+
+
 REPOSITORY_PREFIX: Final = "offline_repository_"
 """The prefix of its call ids, which identifies results of these tools."""
 MAX_LISTED: Final = 3

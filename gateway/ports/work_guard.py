@@ -9,7 +9,16 @@ from msgspec import Struct
 
 from gateway.people import PersonId
 
-WorkKind = Literal["message", "waiting_turn", "send", "chore", "heartbeat", "embedding", "payload"]
+WorkKind = Literal[
+    "message",
+    "waiting_turn",
+    "send",
+    "chore",
+    "heartbeat",
+    "embedding",
+    "payload",
+    "appointment",
+]
 """`message`: an accepted event, by the id of its turn. `waiting_turn`: a turn for memory, by
 the same id. `send`: a key of the outbox. `chore`: a housekeeping task. `heartbeat`: a project.
 `embedding`: a memory, or the model. `payload`: a delivery of a platform before it is parsed."""

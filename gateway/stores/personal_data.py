@@ -172,6 +172,12 @@ ALL: Final = (
     _table("pairing_requests", "tenant, person, name, place, state, made_at, until", USAGE),
     _table("approvers", "tenant, person, place, at", USAGE),
     _table("first_contacts", "tenant, person, room, at", USAGE),
+    _table(
+        "appointments",
+        "id, tenant, person, name, kind, place, words, first, zone, due, made_at, rule, number,"
+        " state",
+        USAGE,
+    ),
     _table("people_languages", "tenant, person, chosen, told, zone, zone_told, voice, at", USAGE),
     _table(
         "console_sessions",
@@ -220,6 +226,7 @@ ERASE: Final = (
     Statement(f"DELETE FROM approvers WHERE {USAGE}"),
     Statement(f"DELETE FROM first_contacts WHERE {USAGE}"),
     Statement(f"DELETE FROM people_languages WHERE {USAGE}"),
+    Statement(f"DELETE FROM appointments WHERE {USAGE}"),
     Statement(f"DELETE FROM owner_codes WHERE {USAGE}"),
     Statement(f"DELETE FROM console_sessions WHERE {USAGE}"),
     Statement(f"DELETE FROM console_links WHERE {USAGE}"),
@@ -232,7 +239,7 @@ ERASE: Final = (
 
 
 class SqlPersonalData:
-    """Turns, notes, usage, traces, feedback, admissions and sessions. Implements
+    """Turns, notes, usage, traces, feedback, admissions, appointments and sessions. Implements
     `memory.ports.people.WorkingMemory`."""
 
     def __init__(self, database: Database, clock: Clock) -> None:

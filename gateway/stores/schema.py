@@ -10,6 +10,7 @@ from db.migrations import Schema
 from db.statements import BY_KEY, NUMBERED, either
 from gateway.ports.traces import GAVE_UP
 from gateway.stores import (
+    appointments,
     break_glass,
     config_versions,
     conversations,
@@ -227,5 +228,6 @@ SCHEMA: Final = Schema(
         place_zones.SCHEMA,
         (turn_refiling.TURNS.table, *turn_refiling.TURNS.again),
         people_languages.VOICE,
+        appointments.SCHEMA,
     ),
 )

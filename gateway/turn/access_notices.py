@@ -68,7 +68,7 @@ class AccessNotices:
         await self._store.admissions_notified([admission])
 
     async def _tell(self, requests: list[PairingRequest]) -> None:
-        approvers = await self._approvers()
+        approvers = await self.approvers()
         for request in requests:
             tenant, text = request.applicant.tenant, request_text(request)
             notices = [
@@ -80,8 +80,9 @@ class AccessNotices:
                 await self._sender.send(f"pairing-{request.id}", notices)
                 await self._store.requests_notified([request], self._services.clock.now())
 
-    async def _approvers(self) -> list[tuple[str, str, Place]]:
-        """Return those who have the role now; a list may have changed since they wrote."""
+    async def approvers(self) -> list[tuple[str, str, Place]]:
+        """Return tenant, person and direct conversation of those who have the role now; a list may
+        have changed since they wrote."""
         approvers = []
         for tenant, person, place in await self._store.approvers(MAX_APPROVERS):
             identity = identity_of(person)

@@ -21,6 +21,7 @@ from gateway.policy.rate_limits import BucketRule, RateLimits, command_rules, ru
 from gateway.policy.refusals import NOT_PASSED_ON, READABLE, Sharing, sharing_of
 from gateway.ports import kept_ids
 from gateway.turn.metering import Meter
+from gateway.turn.moved_zones import follow_zone
 from gateway.turn.readers import place_language
 from gateway.turn.services import Services
 from gateway.turn.takeover import is_silenced
@@ -65,7 +66,8 @@ async def check_access(turn: TurnContext, services: Services) -> Decision:
         languages, told = turn.policies.languages, turn.asked.last.author.language
         await services.readers.note(languages, who.tenant, turn.asker.person, told)
         zone = turn.asked.last.author.zone
-        await services.readers.note_zone(who.tenant, turn.asker.person, zone)
+        if await services.readers.note_zone(who.tenant, turn.asker.person, zone):
+            await follow_zone(who.tenant, turn.asker.person, services)
     if decision.allowed and _is_approver(turn, services):
         await services.admissions.remember_approver(who.tenant, str(who.person), turn.place)
     return decision

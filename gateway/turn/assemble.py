@@ -42,6 +42,7 @@ from gateway.turn.prompt import (
     who_set,
     wordless,
 )
+from gateway.turn.reminder_tool import REMIND, Maker, RemindTool
 from gateway.turn.services import Services
 from gateway.turn.tools import OverheardTools, Permit, Toolbox
 from gateway.turn.turn_context import TurnContext
@@ -127,7 +128,7 @@ def gaps_of(turns: Sequence[StoredTurn], now: datetime) -> tuple[float, ...]:
 
 def tools_of(turn: TurnContext, services: Services) -> AuditedTools:
     """Return the tools that this person may use in front of this audience: those of memory here,
-    then the general ones, then the one for the task."""
+    then the general ones, then those for the task and for appointments."""
     permit = _permit(turn, services)
     tools: ToolProvider = toolbox_of(turn, services).limited(permit)
     who, audience = turn.asker.who, turn.place.audience
@@ -136,7 +137,28 @@ def tools_of(turn: TurnContext, services: Services) -> AuditedTools:
         last = turn.asked.last
         by = ConversationTask("", turn.asker.person, last.author.name, last.id)
         tools = turn.generation.tasks = TaskTool(tools, by, turn.asked.contents, audience)
+    if turn.policies.appointments.enabled and REMIND.name in permit((REMIND,)):
+        tools = _with_reminders(tools, turn, services)
     return AuditedTools(tools, who, turn.place, services)
+
+
+def _with_reminders(tools: ToolProvider, turn: TurnContext, services: Services) -> ToolProvider:
+    store, last, policy = services.stores.appointments, turn.asked.last, turn.policies.appointments
+    if store is None or last.author.is_bot or last.author.is_chat:
+        return tools
+    if turn.asked.scheduled_for is not None:  # it would make more of itself
+        return tools
+    maker = Maker(
+        turn.asker.who,
+        last.author.name,
+        last.place,
+        turn.asker.zone,
+        turn.asked.contents,
+        services.clock.now(),
+        turn.asker.who.role.at_least(policy.prompts),
+    )
+    turn.generation.reminders = RemindTool(tools, store, policy, maker, turn.id)
+    return turn.generation.reminders
 
 
 def _permit(turn: TurnContext, services: Services) -> Permit:

@@ -49,6 +49,7 @@ from gateway.turn.audit import AuditedTools, audit
 from gateway.turn.disclosure import A_PROGRAM
 from gateway.turn.generate import generate
 from gateway.turn.history_and_summary import read_history
+from gateway.turn.keep_appointments import keep_appointments
 from gateway.turn.lateness import doubt_first, expired_reply, note_lateness, with_age
 from gateway.turn.memory import open_memory, recall, remember
 from gateway.turn.render import (
@@ -59,6 +60,7 @@ from gateway.turn.render import (
     settle_task,
 )
 from gateway.turn.save import report, save, settle
+from gateway.turn.scheduled import SCHEDULED, scheduled_for
 from gateway.turn.services import Policies, Services
 from gateway.turn.slots import NO_WAIT
 from gateway.turn.takeover import hand_over, is_taken_over
@@ -190,7 +192,7 @@ class Pipeline:
                 note_lateness(turn, self._services)
                 await doubt_first(turn, self._services)
                 taken_over = await is_taken_over(turn, self._services)
-                passed = await self._run(HANDED_OVER if taken_over else TURN, turn)
+                passed = await self._run(HANDED_OVER if taken_over else _stages(turn), turn)
         except asyncio.CancelledError:
             if turn.attempt.begins_again:
                 live = turn.generation.live
@@ -320,6 +322,7 @@ class Pipeline:
                 command=event.name if isinstance(event, CommandInvoked) else "",
                 received_at=entry.received_at,
                 asked_at=entry.asked_at,
+                scheduled_for=scheduled_for(entry.reason),
             ),
             attempt=Attempt(
                 started=now,
@@ -329,7 +332,7 @@ class Pipeline:
                 counted=correlation_id(entry.id) in self._counted,
             ),
         )
-        reason = entry.reason or event.kind
+        reason = SCHEDULED if turn.asked.scheduled_for else entry.reason or event.kind
         details = message.extras.details if message.extras is not None else ""
         turn.note(Decision("invocation", True, reason, details))
         return turn
@@ -449,6 +452,14 @@ class Pipeline:
         decision, words = await reply_to_stranger(turn.key.tenant, author, place, self._services)
         turn.note(decision)
         return words
+
+
+def _stages(turn: TurnContext) -> tuple[Stage, ...]:
+    """Return the stages of a turn, with that of appointments only where they are on."""
+    if not turn.policies.appointments.enabled:
+        return TURN
+    place = TURN.index(render_answer)
+    return (*TURN[:place], keep_appointments, *TURN[place:])
 
 
 def is_seen(turn: TurnContext) -> bool:

@@ -117,11 +117,13 @@ class Readers:
         until = self._clock.monotonic() + KEPT_SECONDS
         self._kept_places[_of_place(tenant, place)] = (zone, until)
 
-    async def note_zone(self, tenant: str, person: str, told: str) -> None:
-        """Store the time zone that a person's platform tells, where that is news."""
+    async def note_zone(self, tenant: str, person: str, told: str) -> bool:
+        """Store the time zone that a person's platform tells, where that is news; True if it is."""
         known = await self.known(tenant, person)
-        if zone_named(told) is not None and told != known.zone_told:
-            await self._put_zones(tenant, person, known.zone, told)
+        if zone_named(told) is None or told == known.zone_told:
+            return False
+        await self._put_zones(tenant, person, known.zone, told)
+        return True
 
     async def choose_zone(self, tenant: str, person: str, zone: str) -> None:
         """Store the time zone that a person chose; an empty one takes the choice back."""

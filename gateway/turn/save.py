@@ -182,6 +182,10 @@ async def _withdraw(
     where = (turn.key.tenant, turn.place, tuple(message.id for message in turn.asked.messages))
     await retry(stores.conversations.delete, *where)
     await retry(services.memory.deleted, *where)
+    tool, appointments = turn.generation.reminders, stores.appointments
+    if tool is not None and appointments is not None:
+        for change in tool.noted:
+            await retry(appointments.remove, change.appointment)
     for done in (other.completed for other in collected):
         if done is not None and done.traced:
             trace = replace(done.trace, message_id="", conversation=NO_CONVERSATION)

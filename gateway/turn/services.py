@@ -7,6 +7,7 @@ from functools import partial
 
 from msgspec import Struct
 
+from gateway.appointments.appointment import AppointmentPolicy
 from gateway.background_tasks import BackgroundTasks
 from gateway.conversation import ContextLimits, SummaryPolicy
 from gateway.documents.reader import DocumentReader
@@ -52,6 +53,7 @@ from gateway.ports.unit_of_work import UnitOfWork
 from gateway.ports.usage import Buckets
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.store_retry import StoreRetry
+from gateway.stores.appointments import AppointmentStore
 from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.stores.feedback import FeedbackStore
 from gateway.stores.takeovers import TakeoverStore
@@ -71,7 +73,8 @@ from gateway.zones import TimePolicy
 
 
 class Stores(Struct, frozen=True):
-    """The stores of the gateway. Without `takeovers` nobody takes a conversation over."""
+    """The stores of the gateway. Without `takeovers` nobody takes a conversation over, without
+    `appointments` there are none."""
 
     inbox: Inbox
     """Accepted events."""
@@ -94,6 +97,7 @@ class Stores(Struct, frozen=True):
     unit_of_work: UnitOfWork
     """Completes a turn."""
     takeovers: TakeoverStore | None = None
+    appointments: AppointmentStore | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +142,8 @@ class Policies:
     """The languages of the assistant's own sentences."""
     times: TimePolicy = field(default_factory=TimePolicy)
     """The time zones of the installation and of its places."""
+    appointments: AppointmentPolicy = field(default_factory=AppointmentPolicy)
+    """Reminders and scheduled questions."""
 
 
 @dataclass(slots=True)

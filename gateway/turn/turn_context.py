@@ -53,6 +53,7 @@ from gateway.turn.metering import Meter
 from gateway.turn.model_turn import TurnRequest, TurnResult
 from gateway.turn.readers import place_language
 from gateway.turn.recording import Recording
+from gateway.turn.reminder_tool import RemindTool
 from gateway.turn.services import Policies
 
 MAX_DECISIONS = 50
@@ -81,6 +82,8 @@ class Asked:
     command: str = ""
     received_at: datetime | None = None
     asked_at: datetime | None = None
+    scheduled_for: datetime | None = None
+    """The time for which its author scheduled it; None for a question of this moment."""
 
     @property
     def last(self) -> ChatMessage:
@@ -228,12 +231,13 @@ class Generation:
     """The calls of the model; filled by `reserve_budget`, `assemble` and `generate`.
 
     `meter` counts what the turn costs, once it may cost anything. `tasks` holds the task that the
-    model noted. `live` shows the answer while it is written.
+    model noted, `reminders` the appointments. `live` shows the answer while it is written.
     """
 
     meter: Meter | None = None
     tools: ToolProvider | None = None
     tasks: TaskTool | None = None
+    reminders: RemindTool | None = None
     request: TurnRequest | None = None
     live: LiveAnswer | None = None
     result: TurnResult | None = None

@@ -7,7 +7,7 @@ import typer
 
 from adapters.slack.app_manifest import app_manifest
 from gateway.errors import UsageError
-from parley.wiring.accounts import offered_commands
+from parley.wiring.accounts import every_command
 
 
 def manifest(
@@ -28,7 +28,7 @@ def manifest_text(name: str, url: str = "") -> str:
     """The manifest of an app with this name; for HTTP mode with the public address `url`. Raises
     `BadInput` for an unusable address."""
     try:
-        commands = offered_commands(with_memory=True)
+        commands = every_command()
         return app_manifest(name, "http" if url else "socket", url, commands)
     except ValueError as error:
         raise UsageError(f"--url: {error}.") from error

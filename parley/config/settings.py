@@ -6,6 +6,7 @@ from typing import Final
 from msgspec import Struct
 from pydantic import Field, SerializeAsAny, create_model
 
+from gateway.appointments.appointment import AppointmentPolicy
 from gateway.languages.installed import LanguagePolicy
 from gateway.policy.access import ToolRule
 from gateway.policy.invocation import InvocationPolicy
@@ -75,6 +76,7 @@ class Settings(Section):
     access: sections.AccessSection = sections.AccessSection()
     languages: LanguagePolicy = LanguagePolicy()
     time: TimePolicy = TimePolicy()
+    appointments: AppointmentPolicy = AppointmentPolicy()
     context: sections.ContextSection = sections.ContextSection()
     documents: sections.DocumentsSection = sections.DocumentsSection()
     conversation: sections.ConversationSection = sections.ConversationSection()

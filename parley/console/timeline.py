@@ -40,6 +40,7 @@ STAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "filter_answer": ("response_filter",),
     "remember": ("memory",),
     "settle_task": ("task",),
+    "keep_appointments": ("appointments",),
     "render_answer": ("render",),
 }
 """The stages of a decision by the name of the function whose duration is stored."""
@@ -61,6 +62,7 @@ TITLES: Final[Mapping[str, Text]] = {
     "model": text("Model"),
     "response_filter": text("Check of the answer"),
     "task": text("Task of the conversation"),
+    "appointments": text("Appointments"),
     "render": text("Formatting"),
     "save": text("Stored"),
     "queue": text("Queue"),

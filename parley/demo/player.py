@@ -22,6 +22,8 @@ QUIET_SECONDS: Final = 0.3
 """An answer counts as complete after this time without a change."""
 LOOK_SECONDS: Final = 0.05
 TRACES: Final = 100
+CLOCK: Final = "⏰"
+"""The beginning of a reminder."""
 
 
 Decisions = Callable[[int], Awaitable[list[Trace]]]
@@ -135,13 +137,15 @@ class Player:
         self, scene: Scene, where: Where, seen_before: set[str], decided_before: set[str]
     ) -> bool:
         """True when the expected number of decisions was made, and an answer appeared where one is
-        expected. A redelivered message counts as one decision, a task of an agent as none."""
+        expected, or an answer and a reminder. A redelivered message counts as one decision, a task
+        of an agent as none."""
         expected = 0 if scene.agent else scene.times
+        answers = 2 if scene.expect is Expect.REMINDED else 1
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
                 while len(await self._new_traces(where, decided_before)) < expected:
                     await self._world.changed(where, self._world.seen(where), LOOK_SECONDS)
-                while scene.expect is not Expect.SILENCE and not any(
+                while scene.expect is not Expect.SILENCE and answers > sum(
                     one.shown.by_bot and one.shown.id not in seen_before
                     for one in self._world.seen(where)
                 ):
@@ -165,6 +169,8 @@ def as_expected(scene: Scene, answers: Sequence[Seen], decided: int) -> bool:
             return not answers
         case Expect.ONCE:
             return bool(texts) and len(texts) == len(set(texts)) and decided == 1
+        case Expect.REMINDED:
+            return len(texts) == 2 and texts[1].startswith(CLOCK)
         case Expect.LIMIT:
             return limited == 1 and len(answers) > 1
         case Expect.CITED:

@@ -100,6 +100,7 @@ def demo_settings(
             "model": {} if key else {"provider": "offline"},
             "access": {"operators": _operators(simulators)},
             "limits": {"user_per_minute": USER_PER_MINUTE},
+            "appointments": {"enabled": True},
             "delivery": {"chat_per_second": CHAT_PER_SECOND},
             "invocation": {"triggers": ["mention", "direct_message", "reply", "thread"]},
             "database": {"url": f"sqlite:///{folder / 'demo.db'}"},

@@ -23,6 +23,7 @@ class Expect(StrEnum):
     ANSWER = "answered"
     SILENCE = "not answered"
     ONCE = "answered once"
+    REMINDED = "answered, and reminded seconds later"
     LIMIT = "answered up to the limit, then one notice"
     CITED = "answered from the repository, with the citation"
     NOT_CITED = "answered without the repository"
@@ -135,6 +136,13 @@ STORY: Final = (
         "show me a table",
         deliveries=2,
         expect=Expect.ONCE,
+    ),
+    Scene(
+        "remind",
+        "A reminder is repeated with its time, and comes seconds later",
+        Where("whatsapp", DIRECT, "Ben"),
+        "Remind me in 3 seconds to drink some water",
+        expect=Expect.REMINDED,
     ),
     Scene(
         "limit",

@@ -28,6 +28,7 @@ NOTHING: Final = verbatim("")
 SKIPPED: Final[Mapping[tuple[str, str], Text]] = {
     ("access", "no_controller"): text("no access controller is installed"),
     ("access", "open"): text("no access list is set: everybody is served"),
+    ("appointments", "none"): text("the assistant noted no appointment"),
     ("attachments", "none"): text("the message has no files"),
     ("budget", "no_budget"): text("no budget is set"),
     ("context", "memory_off"): text("the person switched memory off"),

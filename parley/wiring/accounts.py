@@ -2,12 +2,12 @@
 person for adapters that show them."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from gateway.commands.catalogue import APPROVE, CONSOLE, REGISTERED, VOICE
+from gateway.commands.catalogue import APPROVE, CONSOLE, REGISTERED, REMINDERS, VOICE
 from gateway.extensions import ExtensionRegistry
 from gateway.languages.installed import Languages
 from gateway.markdown.text_renderer import Renderer
@@ -128,18 +128,29 @@ def remote_accounts(
     }
 
 
+_PARTS: Final[Sequence[tuple[Callable[[Settings], bool], Sequence[CommandSpec]]]] = (
+    (lambda settings: settings.appointments.enabled, (REMINDERS,)),
+    (lambda settings: settings.voice.speech.base_url is not None, (VOICE,)),
+    (lambda settings: settings.access.admission == "approved", (APPROVE,)),
+    (lambda settings: settings.memory.enabled, SPECS),
+    (lambda settings: settings.console.enabled, (CONSOLE,)),
+)
+"""The commands of the parts of the program that can be off."""
+
+
 def commands_of(settings: Settings) -> tuple[CommandSpec, ...]:
     """The commands to register with the platforms of a configuration, in English."""
     return _shown_in(settings, ENGLISH)
 
 
 def _commands_of(settings: Settings) -> tuple[CommandSpec, ...]:
-    return _offered(
-        with_memory=settings.memory.enabled,
-        with_approvals=settings.access.admission == "approved",
-        with_console=settings.console.enabled,
-        with_voice=settings.voice.speech.base_url is not None,
-    )
+    return (*REGISTERED, *(one for is_on, part in _PARTS if is_on(settings) for one in part))
+
+
+def every_command() -> tuple[CommandSpec, ...]:
+    """The commands to register with the platforms if every part is on, in English."""
+    commands = (*REGISTERED, *(one for _, part in _PARTS for one in part))
+    return tuple(command.shown(ENGLISH) for command in commands)
 
 
 def command_languages(settings: Settings) -> CommandLanguages:
@@ -163,36 +174,6 @@ def command_languages(settings: Settings) -> CommandLanguages:
 
 def _shown_in(settings: Settings, language: Language) -> tuple[CommandSpec, ...]:
     return tuple(command.shown(language) for command in _commands_of(settings))
-
-
-def offered_commands(
-    *,
-    with_memory: bool,
-    with_approvals: bool = True,
-    with_console: bool = True,
-    with_voice: bool = False,
-) -> tuple[CommandSpec, ...]:
-    """The commands to register with the platforms, in English: the gateway's, and those of parts
-    that are on."""
-    commands = _offered(
-        with_memory=with_memory,
-        with_approvals=with_approvals,
-        with_console=with_console,
-        with_voice=with_voice,
-    )
-    return tuple(command.shown(ENGLISH) for command in commands)
-
-
-def _offered(
-    *, with_memory: bool, with_approvals: bool, with_console: bool, with_voice: bool
-) -> tuple[CommandSpec, ...]:
-    return (
-        *REGISTERED,
-        *((VOICE,) if with_voice else ()),
-        *((APPROVE,) if with_approvals else ()),
-        *(SPECS if with_memory else ()),
-        *((CONSOLE,) if with_console else ()),
-    )
 
 
 class ShownConversations:

@@ -16,6 +16,7 @@ from gateway.outbound.expiring_buttons import EVERY as BUTTONS_EVERY
 from gateway.outbound.notices import NoticeSender
 from gateway.ports import Clock, Counter
 from gateway.turn.access_notices import AccessNotices
+from gateway.turn.due_appointments import Accept
 from gateway.turn.services import Services, notice_sender
 from memory.commands.handoffs import HandoffNotices
 from memory.commands.invitations import InvitationNotices
@@ -24,10 +25,12 @@ from memory.embeddings.backfill import EmbeddingBackfill
 from memory.service.links import Links
 from parley.config import Settings
 from parley.runtime import Role
+from parley.runtime.appointments import Appointments
 from parley.runtime.background import Background, BackgroundJob
 from parley.runtime.heartbeats import Heartbeats
 from parley.runtime.housekeeping import Chore, Housekeeping
 from parley.wiring.agents import webhook_delivery
+from parley.wiring.appointments import wire_appointments
 from parley.wiring.heartbeats import wire_heartbeats
 from parley.wiring.knowledge import ProgramIndex, chunk_embedding
 from parley.wiring.live_configuration import LiveConfiguration
@@ -60,6 +63,7 @@ class Jobs(Struct, frozen=True):
     embedding: Background | None = None
     chunk_embedding: Background | None = None
     turn_index: Background | None = None
+    appointments: Appointments | None = None
 
     @property
     def active(self) -> list[BackgroundJob]:
@@ -76,6 +80,7 @@ class Jobs(Struct, frozen=True):
             self.embedding,
             self.chunk_embedding,
             self.turn_index,
+            self.appointments,
         )
         return [job for job in jobs if job is not None]
 
@@ -94,6 +99,7 @@ class JobParts(Struct, frozen=True):
     count: Counter
     clock: Clock
     configuration: LiveConfiguration
+    accept: Accept
     repositories: ProgramIndex | None = None
 
 
@@ -126,6 +132,7 @@ def build_jobs(parts: JobParts, role: Role, extensions: ExtensionRegistry) -> Jo
         _embedding(parts),
         _chunk_embedding(parts),
         _turn_index(parts),
+        wire_appointments(parts.services, parts.storage, parts.accept),
     )
 
 

@@ -23,6 +23,8 @@ KEEP_READING: Final = timedelta(days=365)
 """For the records of who read somebody's private text or took their conversation over."""
 KEEP_LANGUAGES: Final = timedelta(days=365)
 """Since a person wrote last, within a month."""
+KEEP_ENDED: Final = timedelta(days=30)
+"""For appointments whose last time is over, and paused ones."""
 KEEP_USAGE: Final = timedelta(days=400)
 """A year, and the month with which it is compared. Budgets cover a month at most."""
 NEVER: Final = datetime.fromtimestamp(0, UTC)
@@ -50,6 +52,7 @@ def storage_chores(storage: Storage, settings: Settings, clock: Clock) -> Mappin
         "people_names": lambda: storage.people_names.prune(clock.now() - KEEP_USAGE),
         "first_contacts": lambda: storage.first_contacts.prune(clock.now() - KEEP_USAGE),
         "people_languages": lambda: storage.people_languages.prune(clock.now() - KEEP_LANGUAGES),
+        "appointments": lambda: storage.appointments.prune(clock.now() - KEEP_ENDED),
         "admissions": lambda: storage.admissions.prune(clock.now()),
         "console_sessions": lambda: storage.console_sessions.prune(clock.now()),
         "text_grants": lambda: storage.text_grants.prune(clock.now() - KEEP_READING),

@@ -27,6 +27,7 @@ from gateway.ports.unit_of_work import ERASED_TURNS, UnitOfWork
 from gateway.ports.usage import Buckets
 from gateway.stores import schema as gateway_schema
 from gateway.stores.admissions import SqlAdmissions
+from gateway.stores.appointments import AppointmentStore
 from gateway.stores.break_glass import TextGrantStore
 from gateway.stores.config_versions import ConfigVersions
 from gateway.stores.console_sessions import ConsoleSessionStore
@@ -251,6 +252,7 @@ class LongLived:
         self.first_contacts = FirstContacts(engine)
         self.people_languages = PeopleLanguages(engine)
         self.place_zones = PlaceZones(engine)
+        self.appointments = AppointmentStore(engine)
         self.text_grants = TextGrantStore(engine)
         self.config_versions = ConfigVersions(engine)
         self.hot_losses = HotLosses(engine)
@@ -323,6 +325,7 @@ class Storage(LongLived):
             feedback=self.feedback,
             unit_of_work=self._unit_of_work(),
             takeovers=self.takeovers,
+            appointments=self.appointments,
         )
         self.personal = (self.memory.personal, self.working, self.hot.personal)
         """Every store with data of a person."""

@@ -157,6 +157,7 @@ def _settings(
     if kind == "open":
         owner = platforms["telegram"].person(OWNER)
         whole["access"] = {**_people(platforms), "owners": [f"telegram:{owner.id}"]}
+    whole["appointments"] = {"enabled": True, "per_person": 5}
     tool = {"command": sys.executable, "args": [str(PROGRAM), str(folder)]}
     whole["mcp"] = {"servers": {"hostile": tool}}
     # Hosts that are listed by mistake: what they lead to is the operator's own network.

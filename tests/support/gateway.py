@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from db.sqlite import SqliteDatabase
-from gateway.commands.catalogue import APPROVE, COMMANDS, VOICE
+from gateway.commands.catalogue import APPROVE, COMMANDS, REMINDERS, VOICE
 from gateway.commands.handler import CommandHandler
 from gateway.extensions import ExtensionRegistry
 from gateway.immutable import replace
@@ -46,6 +46,7 @@ from gateway.ports.traces import Trace
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.store_retry import StoreRetry
 from gateway.stores.admissions import SqlAdmissions
+from gateway.stores.appointments import AppointmentStore
 from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.stores.feedback import FeedbackStore
 from gateway.stores.first_contacts import FirstContacts
@@ -208,6 +209,7 @@ async def gateway(
     changes, store, buckets = RecordedChanges(), SqlAdmissions(held), SqliteBuckets(held, clock)
     admissions = Admissions(store, clock)
     spoken = (VOICE,) if speech is not None and speech.speaker is not None else ()
+    reminders = (REMINDERS,) if policies.appointments.enabled else ()
     approvals = (APPROVE,) if policies.access.admission == "approved" else ()
     services = Services(
         current=CurrentPolicies(policies),
@@ -223,6 +225,7 @@ async def gateway(
             feedback=FeedbackStore(held),
             unit_of_work=SqliteUnitOfWork(held, clock),
             takeovers=TakeoverStore(held),
+            appointments=AppointmentStore(held),
         ),
         provider=model,
         toolbox=Toolbox(tools),
@@ -230,7 +233,7 @@ async def gateway(
         deliverer=Deliverer(outbox, {("test", "main"): line}, clock, DeliveryRules(), count),
         loop_guard=BotLoopGuard(),
         extensions=extensions or ExtensionRegistry(),
-        commands=(*COMMANDS, *approvals, *spoken),
+        commands=(*COMMANDS, *reminders, *approvals, *spoken),
         clock=clock,
         count=count,
         observe=traces.append,

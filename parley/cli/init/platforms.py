@@ -29,7 +29,7 @@ from parley.config import ConfiguredAccount, SettingsError, from_mapping
 from parley.config.problems import suggestion
 from parley.config.yaml_file import Value
 from parley.doctor.platforms import diagnose
-from parley.wiring.accounts import offered_commands
+from parley.wiring.accounts import every_command
 
 ORDER: Final = ("web", "telegram", "discord", "slack", "whatsapp")
 """The quickest first."""
@@ -278,7 +278,7 @@ def _checked(
     account, checks = _account(session, manifest, section)
     if account is not None and session.given.check:
         session.say(f"Asking {manifest.title} ...", 2)
-        commands = offered_commands(with_memory=True)
+        commands = every_command()
         checks = asyncio.run(diagnose(account, manifest, session.assistant_name, commands))
     _print(session, checks)
     failed = [check for check in checks if not check.ok]

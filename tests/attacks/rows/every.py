@@ -6,6 +6,7 @@ from typing import Final
 from tests.attacks.rows.admission import ADMISSION
 from tests.attacks.rows.agent_tokens import AGENT_TOKENS
 from tests.attacks.rows.agents import AGENTS
+from tests.attacks.rows.appointments import APPOINTMENTS
 from tests.attacks.rows.availability import AVAILABILITY
 from tests.attacks.rows.contradictions import CONTRADICTIONS
 from tests.attacks.rows.cut_texts import CUT_TEXTS
@@ -50,4 +51,5 @@ ATTACKS: Final[Sequence[Attack]] = (
     *WEBHOOKS,
     *AVAILABILITY,
     *CUT_TEXTS,
+    *APPOINTMENTS,
 )

@@ -7,11 +7,12 @@ import pytest
 
 from gateway.ports import ToolSpec
 from gateway.turn.context.task import SET_TASK
+from gateway.turn.reminder_tool import REMIND, RUN
 from memory.turns.document_tool import UPDATE
 from memory.turns.knowledge_tools import TOOLS as KNOWLEDGE
 from memory.turns.tools import TOOLS
 
-EVERY = (*TOOLS, UPDATE, SET_TASK, *(tool.spec for tool in KNOWLEDGE))
+EVERY = (*TOOLS, UPDATE, SET_TASK, REMIND, RUN, *(tool.spec for tool in KNOWLEDGE))
 
 
 def without_type(schema: Mapping[str, Any], path: str) -> Iterator[str]:

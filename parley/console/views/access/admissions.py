@@ -18,6 +18,7 @@ from gateway.text import Text, text
 from gateway.tool_spec import ToolSpec
 from gateway.turn.assemble import WEB_SEARCH
 from gateway.turn.context.task import SET_TASK
+from gateway.turn.reminder_tool import REMIND
 from memory.turns.document_tool import UPDATE
 from memory.turns.knowledge_tools import TOOLS as SEARCHES
 from memory.turns.tools import TOOLS as MEMORY_TOOLS
@@ -256,8 +257,11 @@ async def revoke_token(viewer: Viewer, services: ConsoleServices, params: TokenF
 
 
 async def known_tools(services: ConsoleServices) -> Sequence[ToolSpec]:
-    """Return all tools that the assistant can use: of MCP servers, of memory, and the task."""
+    """Return all tools that the assistant can use: of MCP servers, of memory, the task and
+    reminders."""
     own: list[ToolSpec] = [SET_TASK]
+    if services.gateway.policies.appointments.enabled:
+        own.append(REMIND)
     if services.gateway.assistant.web:
         own.append(WEB_SEARCH)
     if services.memory.memory is not None:

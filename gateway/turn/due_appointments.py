@@ -1,0 +1,207 @@
+"""Sends reminders that are due, and has scheduled questions asked.
+
+An occurrence has a name, the key of its send or of its event. The outbox or the inbox has it before
+the appointment moves on, so that nothing is lost, and a repetition is recognised by its name.
+"""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+import structlog
+
+from db.errors import StoreUnavailable
+from gateway.appointments.appointment import Appointment
+from gateway.appointments.occurrence import Happening, MaySend, always, happening
+from gateway.conversation import key_of
+from gateway.errors import TenantUnknown
+from gateway.immutable import replace
+from gateway.message import Choice, CommandInvoked, MessageAuthor, Reply
+from gateway.people import Audience, KnownIds, PersonId, Principal, identity_of
+from gateway.platforms import ConnectedAccount
+from gateway.policy.decision import Decision
+from gateway.ports import MembershipStatus
+from gateway.ports.queues import InboxEntry
+from gateway.ports.work_guard import WorkItem
+from gateway.render import address, render_off_loop, with_commands
+from gateway.stores.appointments import AppointmentStore
+from gateway.text import Moment, Text
+from gateway.turn.admission import known_ids, role_in, served
+from gateway.turn.appointment_texts import (
+    MAY_NOT_RUN,
+    MISSED,
+    later_button,
+    maker,
+    quoted,
+    reminding,
+)
+from gateway.turn.audit import audit_of
+from gateway.turn.render import screened
+from gateway.turn.scheduled import ASKED_AS, reason_for
+from gateway.turn.services import Services
+
+STAGE: Final = "appointment"
+AGAIN_AFTER: Final = timedelta(minutes=10)
+"""The time after which an appointment is looked at again whose account is not connected."""
+SHORTEST_WAIT: Final = timedelta(minutes=1)
+KNOWN_FOR: Final = timedelta(hours=48)
+"""The time for which the inbox knows an occurrence: longer than it may be late."""
+
+Accept = Callable[[InboxEntry, timedelta], Awaitable[None]]
+"""Stores an event in the inbox, known for so long, and has it worked on. Once for each id."""
+Belongs = Callable[[str, str], Awaitable[MembershipStatus]]
+"""Asks if a `str(PersonId)` still belongs to "platform:account:workspace or channel"."""
+TellOperators = Callable[[str, str, Text], Awaitable[None]]
+"""Tells the operators of a tenant something, once for each group."""
+
+log = structlog.get_logger(__name__)
+
+
+class DueAppointments:
+    """Works on what is due. Needs the accounts of all platforms."""
+
+    def __init__(
+        self,
+        services: Services,
+        store: AppointmentStore,
+        accept: Accept,
+        belongs: Belongs,
+        tell_operators: TellOperators,
+        may_send: MaySend = always,
+    ) -> None:
+        self._services = services
+        self._store = store
+        self._accept = accept
+        self._belongs = belongs
+        self._tell_operators = tell_operators
+        self._may_send = may_send
+
+    async def step(self) -> int:
+        """Work on some of what is due; returns how many, 0 if nothing is due. One that fails is
+        tried again when its claim ends. Raises `StoreUnavailable`."""
+        claimed = await self._store.claim(self._services.clock.now())
+        for one in claimed:
+            item = WorkItem(STAGE, one.id)
+            try:
+                if self._services.guard.exhausted(item):
+                    await self._store.end(one, "paused", self._services.clock.now())
+                    continue
+                with self._services.guard.working(item):
+                    await self._work_on(one)
+            except StoreUnavailable:
+                raise
+            except Exception:
+                log.exception("appointment_failed", appointment=one.id)
+        return len(claimed)
+
+    async def _work_on(self, one: Appointment) -> None:
+        services, now = self._services, self._services.clock.now()
+        account = services.connected.get((one.place.platform, one.place.account))
+        if account is None:
+            await self._store.wait(one, now + AGAIN_AFTER)
+            return
+        refusal = await self._refusal(one)
+        if refusal:
+            await self._stop(one, refusal, now)
+            return
+        happens = happening(one, now, services.policies.appointments.late_within)
+        permission = await self._may_send(happens.appointment, now)
+        services.count("appointment", permission.reason)
+        if permission.when == "later":
+            until = max(permission.until or now, now + SHORTEST_WAIT)
+            await self._store.wait(one, until)
+            return
+        if permission.when == "never" or await self._is_skipped(happens):
+            await self._store.advance(one, happens.following, now, happens.missed + 1)
+            return
+        if one.kind == "prompt":
+            await self._ask(happens.appointment, now)
+        else:
+            await self._remind(happens, account)
+        await self._store.advance(one, happens.following, now)
+
+    async def _is_skipped(self, happens: Happening) -> bool:
+        """Return True for an occurrence that is too late; the last one is said to be missed."""
+        if happens.lateness != "missed":
+            return False
+        return happens.following is not None or happens.appointment.kind == "prompt"
+
+    async def _refusal(self, one: Appointment) -> str:
+        """Return why the maker may not have it sent any more; empty if they may."""
+        services, person, place = self._services, identity_of(one.person), one.place
+        try:
+            if services.extensions.tenant_of(place, person) != one.tenant:
+                return "other_tenant"
+        except TenantUnknown:
+            return "tenant_unknown"
+        known = await known_ids(person, services) or KnownIds()
+        role = role_in(one.tenant, person, services, aliases=known.current)
+        who = Principal(one.tenant, person, role)
+        decision = await served(who, place, known, services)
+        if not decision.allowed:
+            return decision.reason
+        if one.kind == "prompt" and not role.at_least(services.policies.appointments.prompts):
+            return "role"
+        return "left" if await self._has_left(one, person) else ""
+
+    async def _has_left(self, one: Appointment, person: PersonId) -> bool:
+        place = one.place
+        if place.audience is Audience.DIRECT:
+            return False
+        project = f"{place.platform}:{place.account}:{place.workspace_id or place.channel_id}"
+        return await self._belongs(str(person), project) is MembershipStatus.GONE
+
+    async def _stop(self, one: Appointment, reason: str, now: datetime) -> None:
+        """Send nothing for a person who may not have it sent: pause what recurs, and end the
+        rest."""
+        if one.kind == "prompt":
+            said = MAY_NOT_RUN.of(name=maker(one), words=quoted(one))
+            await self._tell_operators(one.tenant, f"{STAGE}-{one.id}-{one.occurrence}", said)
+        recurs = one.rule is not None or one.kind == "prompt"
+        await self._store.end(one, "paused" if recurs else "done", now)
+        decision = Decision(STAGE, False, reason)
+        await audit_of(
+            "appointment_stopped",
+            one.tenant,
+            identity_of(one.person),
+            one.place,
+            self._services,
+            decision,
+        )
+
+    async def _remind(self, happens: Happening, account: ConnectedAccount) -> None:
+        services, one = self._services, happens.appointment
+        direct = one.place.audience is Audience.DIRECT
+        language = await services.language_at(one.place, one.person if direct else "")
+        buttons: tuple[Choice, ...] = ()
+        if happens.lateness == "missed":
+            said: Text = MISSED.of(time=Moment(one.due_at), words=quoted(one))
+        else:
+            late = happens.lateness == "late"
+            said = reminding(one, late=late, missed=happens.missed)
+            can = account.manifest.capabilities
+            buttons = (later_button(one),) if direct and can.max_buttons else ()
+        shown, reason = screened(
+            Reply(said, buttons).shown(language.in_zone(one.tz)), one.place.audience, language
+        )
+        if reason:
+            log.warning("appointment_withheld", appointment=one.id, reason=reason)
+        markdown = with_commands(shown.markdown, account.manifest.capabilities)
+        parts = await render_off_loop(markdown, account.renderer)
+        group = f"reminder-{one.id}-{one.occurrence}"
+        sends = address(group, one.place, parts, shown, person=one.person)
+        await services.stores.outbox.add(sends)
+        services.deliverer.submit(sends)
+        services.count("reminder_sent", one.place.platform)
+
+    async def _ask(self, one: Appointment, now: datetime) -> None:
+        """Have a prompt asked, as a command of its maker at this moment."""
+        author = MessageAuthor(identity_of(one.person).id, one.name)
+        known = await known_ids(identity_of(one.person), self._services)
+        if known is not None:
+            author = replace(author, aliases=known.current, former=known.former)
+        name = f"schedule:{one.id}:{one.occurrence}"
+        event = CommandInvoked(name, one.place, author, ASKED_AS, one.words)
+        conversation = str(key_of(one.tenant, one.place))
+        entry = InboxEntry(name, conversation, event, now, reason_for(one.due_at))
+        await self._accept(entry, KNOWN_FOR)
