@@ -11,7 +11,14 @@ from gateway.errors import ContextTooLong
 from gateway.immutable import replace
 from gateway.llm.chat_completions.refusal import ServerRefusal, refusal_of
 from gateway.llm.streamed_call import ServiceError, StreamedCall
-from gateway.ports import ContentBlock, ImageBlock, ModelRequest, OpaqueBlock, TextBlock
+from gateway.ports import (
+    ContentBlock,
+    ImageBlock,
+    ModelRequest,
+    OpaqueBlock,
+    TextBlock,
+    ToolOutcome,
+)
 
 LEFT_OUT: Final = TextBlock("(A picture was left out here: the model's server does not take it.)")
 _STATUSES: Final = frozenset((200, 400, 404, 413, 415, 422))
@@ -46,7 +53,15 @@ def plainer_request(request: ModelRequest, refusal: ServerRefusal) -> ModelReque
 
 
 def _has(request: ModelRequest, kind: type[ContentBlock]) -> bool:
-    return any(isinstance(block, kind) for message in request.messages for block in message.content)
+    return any(
+        isinstance(block, kind) or (kind is ImageBlock and _images_of(block))
+        for message in request.messages
+        for block in message.content
+    )
+
+
+def _images_of(block: ContentBlock) -> tuple[ImageBlock, ...]:
+    return block.images if isinstance(block, ToolOutcome) else ()
 
 
 def _without(request: ModelRequest, kind: type[ContentBlock]) -> ModelRequest:
@@ -56,6 +71,10 @@ def _without(request: ModelRequest, kind: type[ContentBlock]) -> ModelRequest:
     for message in request.messages:
         content: list[ContentBlock] = []
         for block in message.content:
-            content.extend(instead if isinstance(block, kind) else (block,))
+            if instead and isinstance(block, ToolOutcome) and block.images:
+                text = f"{block.content}\n\n{LEFT_OUT.text}"
+                content.append(replace(block, content=text, images=()))
+            else:
+                content.extend(instead if isinstance(block, kind) else (block,))
         messages.append(replace(message, content=tuple(content)))
     return replace(request, messages=tuple(messages))

@@ -77,13 +77,17 @@ from gateway.ports.model import (
     StopReason,
     TextBlock,
     TextDelta,
+    TextToolProvider,
+    ToolAnswer,
     ToolCall,
     ToolOutcome,
     ToolProvider,
+    ToolResult,
     Usage,
     Wait,
     WebText,
     Working,
+    text_of_answer,
 )
 from gateway.tool_spec import ToolSpec
 
@@ -146,11 +150,14 @@ __all__ = [
     "StopReason",
     "TextBlock",
     "TextDelta",
+    "TextToolProvider",
     "ThreadMessage",
     "ThreadMessages",
+    "ToolAnswer",
     "ToolCall",
     "ToolOutcome",
     "ToolProvider",
+    "ToolResult",
     "ToolSpec",
     "Usage",
     "Wait",
@@ -162,4 +169,5 @@ __all__ = [
     "Working",
     "keep_ids",
     "kept_ids",
+    "text_of_answer",
 ]

@@ -112,6 +112,7 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
         gaps=gaps_of(inputs.opened.turns, services.clock.now()),
         web=assistant.web and bool(_permit(turn, services)((WEB_SEARCH,))),
         limits=services.policies.turn,
+        file_types=turn.connected.manifest.capabilities.file_types,
     )
     reserved = budget.grand_total - budget.blocks_total
     data = usage_data(made, window, reserved)

@@ -51,6 +51,7 @@ async def generate(turn: TurnContext, services: Services) -> Decision:
     model = request.model or services.assistant.default_model
     services.calibrations.learn(model, result.calibration)
     turn.answer.text, turn.answer.closing = result.text, result.closing
+    turn.answer.files = () if result.failed else result.files
     for use in result.calls:
         seconds = {"seconds": round(use.seconds, 3)}
         turn.note(Decision("tool", use.ok, use.name, use.note, data=seconds))

@@ -21,6 +21,7 @@ from gateway.message import (
     MessageEdited,
     MessageReceived,
     Outbound,
+    OutboundFile,
     Place,
     ShownReply,
 )
@@ -230,6 +231,8 @@ class WrittenAnswer:
     text: str = ""
     closing: Text = NO_TEXT
     """The sentence of the program with which `text` ends, or which it is; empty for none."""
+    files: tuple[OutboundFile, ...] = ()
+    """The files of tools, which are sent behind the text."""
     footer: ShownFooter = NOTHING_BENEATH
     beneath: ShownReply = NOTHING_SHOWN
 

@@ -167,6 +167,9 @@ def as_expected(scene: Scene, answers: Sequence[Seen], decided: int) -> bool:
             return bool(texts) and len(texts) == len(set(texts)) and decided == 1
         case Expect.LIMIT:
             return limited == 1 and len(answers) > 1
+        case Expect.PICTURE:
+            files = [file for answer in answers for file in answer.shown.files]
+            return any(texts) and any(file.mime.startswith("image/") for file in files)
         case Expect.CITED:
             return any(DECISION in text for text in texts)
         case Expect.NOT_CITED:

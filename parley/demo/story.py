@@ -23,6 +23,7 @@ class Expect(StrEnum):
     ANSWER = "answered"
     SILENCE = "not answered"
     ONCE = "answered once"
+    PICTURE = "answered with a picture"
     LIMIT = "answered up to the limit, then one notice"
     CITED = "answered from the repository, with the citation"
     NOT_CITED = "answered without the repository"
@@ -147,6 +148,17 @@ STORY: Final = (
 )
 
 
+CHARTS: Final = (
+    Scene(
+        "chart",
+        "A tool of an MCP server draws a chart: the picture follows the answer",
+        Where("slack", "team", "Ada"),
+        "Please use the tool draw_chart",
+        mention=True,
+        expect=Expect.PICTURE,
+    ),
+)
+"""The part of the story that needs a program with tools."""
 AGENTS: Final = (
     Scene(
         "agents-handoff",

@@ -38,6 +38,7 @@ from gateway.ports import (
     ModelEvent,
     ModelRequest,
     TextDelta,
+    ToolAnswer,
     ToolSpec,
 )
 from gateway.ports.identities import NoLinkedIdentities
@@ -336,7 +337,7 @@ class _ReadOnlyTools:
         )
         return specs
 
-    async def call(self, name: str, arguments: Mapping[str, object]) -> str:
+    async def call(self, name: str, arguments: Mapping[str, object]) -> ToolAnswer:
         if name not in self._runs:
             raise ToolError(NOT_RUN)
         return await self._toolbox.call(name, arguments)

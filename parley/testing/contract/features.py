@@ -222,8 +222,10 @@ async def test_a_file_is_announced_first_and_fetched_within_a_limit(
         OutboundFile("dot.png", "image/png", PNG),
         OutboundFile("a.txt", "text/plain", b"1,2\n"),
         OutboundFile("a\r\nb.txt", "text/plain", b"1,2\n"),
+        OutboundFile("a.csv", "text/csv", b"1,2\n"),
+        OutboundFile("large.png", "image/png", PNG + bytes(1_000_000)),
     ],
-    ids=["picture", "text", "line break in the name"],
+    ids=["picture", "text", "line break in the name", "table", "large picture"],
 )
 async def test_a_sent_file_arrives_unchanged(stage: Stage, file: OutboundFile) -> None:
     place = (await stage.hear()).place
