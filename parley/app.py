@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from gateway.commands.catalogue import APPROVE, COMMANDS
+from gateway.commands.catalogue import APPROVE, CATCHUP, COMMANDS
 from gateway.commands.handler import CommandHandler
 from gateway.errors import ConfigurationError
 from gateway.extensions import ExtensionRegistry
@@ -68,6 +68,7 @@ from parley.runtime.restart import Restart
 from parley.runtime.supervisor import Supervisor
 from parley.wiring.access import wire_access
 from parley.wiring.accounts import account_name, account_names, local_accounts, remote_accounts
+from parley.wiring.catchup import catchup_of
 from parley.wiring.jobs import JobParts, Jobs, build_jobs
 from parley.wiring.knowledge import program_index, repository_reader
 from parley.wiring.languages import ReaderLanguages
@@ -551,6 +552,8 @@ class App:
         watchers = (self.health.metrics, self._tracing, *self._observers)
         observer = CombinedObserver(*(each for each in watchers if each is not None))
         approvals = (APPROVE,) if settings.access.admission == "approved" else ()
+        catchup = catchup_of(settings, self.storage, self._clock)
+        kept = (CATCHUP,) if catchup is not None else ()
         access = wire_access(settings, self.storage, self._clock)
         more_commands = with_console(self.memory.commands, self.console_sessions)
         return Services(
@@ -563,7 +566,7 @@ class App:
             deliverer=self._deliverer(connected, observer, extensions),
             loop_guard=BotLoopGuard(),
             extensions=extensions,
-            commands=(*COMMANDS, *approvals, *more_commands.specs),
+            commands=(*COMMANDS, *kept, *approvals, *more_commands.specs),
             clock=self._clock,
             count=self.activity.count,
             observe=self.activity.observe,
@@ -586,6 +589,7 @@ class App:
             owner_claims=access.claims,
             readers=self._readers,
             disclosure=Disclosure(self.storage.first_contacts, self._clock),
+            catchup=catchup,
         )
 
     def _deliverer(

@@ -105,6 +105,16 @@ APPROVE = CommandSpec(
     help_group="access",
 )
 """Offered where people need an approval (`access.admission: approved`)."""
+CATCHUP = CommandSpec(
+    "catchup",
+    described("Keep messages of this place for people who missed them, or keep yours out"),
+    takes_arguments=True,
+    argument_name="what",
+    argument_optional=True,
+    argument_help=described("nothing, or: out, in; for operators: on, off"),
+    allowed=IN_CHAT,
+)
+"""Offered where the configuration allows it (`catchup.enabled`)."""
 CONSOLE = CommandSpec(
     "console",
     described("Get a link to your console: your conversations and memories in the browser"),

@@ -1,7 +1,7 @@
 """Commands, button presses, edits, deletions and inline queries: events that are not questions to
 the model."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -16,7 +16,8 @@ from gateway.commands import (
     timezone_command,
 )
 from gateway.commands.approve_command import press_approval, run_approve
-from gateway.commands.catalogue import APPROVE, ASKS, HELP, START, offers, threads_aside
+from gateway.commands.catalogue import APPROVE, ASKS, CATCHUP, HELP, START, offers, threads_aside
+from gateway.commands.catchup_command import run_catchup
 from gateway.commands.conversation_commands import (
     LEARNED_NOT_YOURS,
     TASK_NOT_YOURS,
@@ -136,6 +137,8 @@ class CommandHandler:
                 await self._answer(turn, await self._run(run_language, turn, event.arguments))
             case "timezone":
                 await self._answer(turn, await self._run(run_timezone, turn, event.arguments))
+            case CATCHUP.name:
+                await self._catch_up(turn, event.arguments)
             case APPROVE.name:
                 await self._answer(turn, await self._run(run_approve, turn, event.arguments))
             case _ if event.name == ASKS:
@@ -253,6 +256,13 @@ class CommandHandler:
         except BadInput as error:
             return Reply(error.text)
 
+    async def _catch_up(self, turn: TurnContext, arguments: str) -> None:
+        try:
+            reply, announced = await run_catchup(turn, arguments, self._services)
+        except BadInput as error:
+            reply, announced = Reply(error.text), ()
+        await self._answer(turn, reply, after=announced)
+
     async def _context(self, turn: TurnContext) -> Text:
         now = self._services.clock.now()
         limits = limits_of(self._services)
@@ -342,7 +352,11 @@ class CommandHandler:
         return said if aside is None else joined((said, aside), " ")
 
     async def _answer(
-        self, turn: TurnContext, reply: Reply, press: ButtonPressed | None = None
+        self,
+        turn: TurnContext,
+        reply: Reply,
+        press: ButtonPressed | None = None,
+        after: Sequence[Outbound] = (),
     ) -> None:
         """Answer a command or a press; in a room, where the platform can, only to its author.
         Removes the pressed buttons."""
@@ -356,7 +370,7 @@ class CommandHandler:
             self._services.readers.forget(turn.asker.who.tenant, turn.asker.person)
             self._services.disclosure.forget(turn.asker.who.tenant, turn.asker.person)
         gone = press is not None and not reply.leaves_buttons
-        after = buttons_gone(turn, press) if gone and press is not None else ()
+        after = buttons_gone(turn, press) if gone and press is not None else after
         await self._pipeline.reply(turn, reply, "answered", after)
 
 

@@ -11,6 +11,7 @@ from db.statements import BY_KEY, NUMBERED, either
 from gateway.ports.traces import GAVE_UP
 from gateway.stores import (
     break_glass,
+    catchup,
     config_versions,
     conversations,
     first_contacts,
@@ -222,5 +223,6 @@ SCHEMA: Final = Schema(
         people_languages.SCHEMA,
         first_contacts.SCHEMA,
         people_languages.ZONES,
+        catchup.SCHEMA,
     ),
 )

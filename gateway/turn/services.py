@@ -56,6 +56,7 @@ from gateway.stores.takeovers import TakeoverStore
 from gateway.stores.traces import Traces
 from gateway.stores.usage import UsageLedger
 from gateway.text import Language
+from gateway.turn.catchup import CatchUp
 from gateway.turn.disclosure import Disclosure
 from gateway.turn.model_turn import TurnLimits
 from gateway.turn.readers import (
@@ -208,6 +209,8 @@ class Services:
     """The languages of people."""
     disclosure: Disclosure = field(default_factory=Disclosure)
     """First contacts."""
+    catchup: CatchUp | None = None
+    """Messages of places, for people who ask what they missed; None where it is off."""
 
     @property
     def policies(self) -> Policies:

@@ -46,6 +46,7 @@ from gateway.ports.prompt_blocks import (
 from gateway.ports.traces import NO_CONVERSATION, Duration, Trace, ring_slot
 from gateway.ports.unit_of_work import CompletedTurn
 from gateway.text import ENGLISH, NO_TEXT, Language, Text
+from gateway.turn.catchup_tool import CatchUpTool
 from gateway.turn.context.history import NO_HISTORY, LoadedHistory
 from gateway.turn.context.task import TaskTool
 from gateway.turn.metering import Meter
@@ -210,6 +211,8 @@ class Generation:
     meter: Meter | None = None
     tools: ToolProvider | None = None
     tasks: TaskTool | None = None
+    catchup: CatchUpTool | None = None
+    """The tool for messages of the place, where they are kept."""
     request: TurnRequest | None = None
     live: LiveAnswer | None = None
     result: TurnResult | None = None

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from gateway.commands.catalogue import APPROVE, CONSOLE, REGISTERED
+from gateway.commands.catalogue import APPROVE, CATCHUP, CONSOLE, REGISTERED
 from gateway.extensions import ExtensionRegistry
 from gateway.languages.installed import Languages
 from gateway.markdown.text_renderer import Renderer
@@ -137,6 +137,7 @@ def _commands_of(settings: Settings) -> tuple[CommandSpec, ...]:
         with_memory=settings.memory.enabled,
         with_approvals=settings.access.admission == "approved",
         with_console=settings.console.enabled,
+        with_catchup=settings.catchup.enabled,
     )
 
 
@@ -164,21 +165,29 @@ def _shown_in(settings: Settings, language: Language) -> tuple[CommandSpec, ...]
 
 
 def offered_commands(
-    *, with_memory: bool, with_approvals: bool = True, with_console: bool = True
+    *,
+    with_memory: bool,
+    with_approvals: bool = True,
+    with_console: bool = True,
+    with_catchup: bool = False,
 ) -> tuple[CommandSpec, ...]:
     """The commands to register with the platforms, in English: the gateway's, and those of parts
     that are on."""
     commands = _offered(
-        with_memory=with_memory, with_approvals=with_approvals, with_console=with_console
+        with_memory=with_memory,
+        with_approvals=with_approvals,
+        with_console=with_console,
+        with_catchup=with_catchup,
     )
     return tuple(command.shown(ENGLISH) for command in commands)
 
 
 def _offered(
-    *, with_memory: bool, with_approvals: bool, with_console: bool
+    *, with_memory: bool, with_approvals: bool, with_console: bool, with_catchup: bool
 ) -> tuple[CommandSpec, ...]:
     return (
         *REGISTERED,
+        *((CATCHUP,) if with_catchup else ()),
         *((APPROVE,) if with_approvals else ()),
         *(SPECS if with_memory else ()),
         *((CONSOLE,) if with_console else ()),

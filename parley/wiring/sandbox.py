@@ -194,6 +194,7 @@ class Sandbox:
             admissions=admissions,
             pairing=None,
             owner_claims=None,
+            catchup=None,
         )
 
 

@@ -28,6 +28,7 @@ from gateway.ports.usage import Buckets
 from gateway.stores import schema as gateway_schema
 from gateway.stores.admissions import SqlAdmissions
 from gateway.stores.break_glass import TextGrantStore
+from gateway.stores.catchup import CatchUpStore
 from gateway.stores.config_versions import ConfigVersions
 from gateway.stores.console_sessions import ConsoleSessionStore
 from gateway.stores.conversation_views import ConversationViews
@@ -249,6 +250,7 @@ class LongLived:
         self.takeovers = TakeoverStore(engine)
         self.first_contacts = FirstContacts(engine)
         self.people_languages = PeopleLanguages(engine)
+        self.catchup = CatchUpStore(engine)
         self.text_grants = TextGrantStore(engine)
         self.config_versions = ConfigVersions(engine)
         self.hot_losses = HotLosses(engine)
@@ -322,7 +324,7 @@ class Storage(LongLived):
             unit_of_work=self._unit_of_work(),
             takeovers=self.takeovers,
         )
-        self.personal = (self.memory.personal, self.working, self.hot.personal)
+        self.personal = (self.memory.personal, self.working, self.hot.personal, self.catchup)
         """Every store with data of a person."""
 
     @property

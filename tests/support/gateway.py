@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from db.sqlite import SqliteDatabase
-from gateway.commands.catalogue import APPROVE, COMMANDS
+from gateway.commands.catalogue import APPROVE, CATCHUP, COMMANDS
 from gateway.commands.handler import CommandHandler
 from gateway.extensions import ExtensionRegistry
 from gateway.immutable import replace
@@ -45,6 +45,7 @@ from gateway.ports.traces import Trace
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.store_retry import StoreRetry
 from gateway.stores.admissions import SqlAdmissions
+from gateway.stores.catchup import CatchUpStore
 from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.stores.feedback import FeedbackStore
 from gateway.stores.first_contacts import FirstContacts
@@ -55,6 +56,7 @@ from gateway.stores.takeovers import TakeoverStore
 from gateway.stores.traces import Traces
 from gateway.stores.unit_of_work import SqliteUnitOfWork
 from gateway.stores.usage import UsageLedger
+from gateway.turn.catchup import CatchUp, CatchUpRules
 from gateway.turn.disclosure import Disclosure
 from gateway.turn.pipeline import Pipeline
 from gateway.turn.readers import Readers
@@ -174,6 +176,7 @@ async def gateway(
     guard: WorkGuard = UNGUARDED,
     concurrency: int = 8,
     text_cut: TextCut | None = None,
+    catchup: CatchUpRules | None = None,
 ) -> AsyncIterator[Gateway]:
     """A running gateway whose model answers at once."""
     clock, traces, counts = FakeClock(), list[Trace](), Counter[tuple[str, str]]()
@@ -226,7 +229,7 @@ async def gateway(
         deliverer=Deliverer(outbox, {("test", "main"): line}, clock, DeliveryRules(), count),
         loop_guard=BotLoopGuard(),
         extensions=extensions or ExtensionRegistry(),
-        commands=(*COMMANDS, *approvals),
+        commands=(*COMMANDS, *approvals, *((CATCHUP,) if catchup is not None else ())),
         clock=clock,
         count=count,
         observe=traces.append,
@@ -239,6 +242,7 @@ async def gateway(
         owner_claims=OwnerClaims(store, buckets, clock, changes, admissions),
         readers=Readers(PeopleLanguages(held), clock),
         disclosure=Disclosure(FirstContacts(held), clock),
+        catchup=CatchUp(CatchUpStore(held), clock, catchup) if catchup is not None else None,
     )
     pipeline = Pipeline(services)
     dispatcher = LocalDispatcher(
