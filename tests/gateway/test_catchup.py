@@ -76,7 +76,9 @@ async def missed(g: Gateway, author: str = "ada", **arguments: str) -> str:
     """What the person is told."""
     g.model.reply = reads(**arguments)  # type: ignore[assignment]  # a reply
     before = len(g.adapter.sent)
-    await g.take(asked(f"What did I miss? {len(g.model.requests)}", author))
+    event = asked(f"What did I miss? {len(g.model.requests)}", author)
+    now = g.clock.now()
+    await g.take(replace(event, message=changed(event.message, timestamp=now)))
     assert len(g.adapter.sent) > before
     return g.texts[-1]
 
@@ -220,7 +222,9 @@ async def test_nothing_older_than_the_time_and_the_number_is_read() -> None:
     async with gateway(policies=OPERATORS, catchup=replace(RULES, messages=5)) as g:
         await switched_on(g)
         for number in range(TRIM_EVERY + 10):
-            await g.take(said(f"line {number}.", id_=f"m{number}"))
+            event = said(f"line {number}.", id_=f"m{number}")
+            at = AT + timedelta(seconds=number)
+            await g.take(replace(event, message=changed(event.message, timestamp=at)))
         told = await missed(g)
         assert told.count("line ") == 5
         assert f"line {TRIM_EVERY + 9}." in told
