@@ -170,6 +170,11 @@ def as_expected(scene: Scene, answers: Sequence[Seen], decided: int) -> bool:
         case Expect.PICTURE:
             files = [file for answer in answers for file in answer.shown.files]
             return any(texts) and any(file.mime.startswith("image/") for file in files)
+        case Expect.MISSED:
+            return any("Thursday" in text for text in texts) and any(
+                "https://discord.com/channels/" in one.shown.html + one.shown.text
+                for one in answers
+            )
         case Expect.CITED:
             return any(DECISION in text for text in texts)
         case Expect.NOT_CITED:

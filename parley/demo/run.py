@@ -26,7 +26,7 @@ from parley.demo.agents import DemoAgents
 from parley.demo.api import DemoPages
 from parley.demo.knowledge import DemoKnowledge
 from parley.demo.player import Player, SceneOutcome
-from parley.demo.story import AGENTS, CHARTS, KNOWLEDGE, OPERATOR, STORY, USER_PER_MINUTE
+from parley.demo.story import AGENTS, CATCHUP, CHARTS, KNOWLEDGE, OPERATOR, STORY, USER_PER_MINUTE
 from parley.demo.terminal import show_outcome, show_summary
 from parley.demo.world import World
 from simulators.base import PlatformSimulator
@@ -101,6 +101,7 @@ def demo_settings(
             "assistant": {"name": ASSISTANT},
             "model": {} if key else {"provider": "offline"},
             "access": {"operators": _operators(simulators)},
+            "catchup": {"enabled": True},
             "limits": {"user_per_minute": USER_PER_MINUTE},
             "delivery": {"chat_per_second": CHAT_PER_SECOND},
             "invocation": {"triggers": ["mention", "direct_message", "reply", "thread"]},
@@ -216,7 +217,7 @@ async def _tell(console: Console, demo: Demo) -> int:
     """Play the story; 0 when every scene went as expected, otherwise 1."""
     console.print(f"Model: {demo.model.english}.")
     outcomes: list[SceneOutcome] = []
-    story = (*STORY, *CHARTS, *AGENTS, *(KNOWLEDGE if shutil.which("git") else ()))
+    story = (*STORY, *CHARTS, *CATCHUP, *AGENTS, *(KNOWLEDGE if shutil.which("git") else ()))
     player = Player(demo.world, demo.app.decisions, demo.agents.hand_over, demo.knowledge.ready)
     async for outcome in player.play(story):
         show_outcome(console, outcome, ASSISTANT)
