@@ -6,7 +6,7 @@ from typing import Final
 from gateway.conversation import ConversationKey
 from gateway.immutable import replace
 from gateway.message import ChatMessage, MembershipChanged, MessageDeleted, MessageEdited
-from gateway.policy.access import listed
+from gateway.policy.access import AccessPolicy, listed
 from gateway.policy.history_redaction import redact_for_history, redact_name
 from gateway.turn.catchup import CatchUp, may_be_kept
 from gateway.turn.prompt import clip
@@ -33,9 +33,7 @@ class PlaceMessages:
             return
         if not await catchup.is_on(str(key.room)):
             return
-        blocked = self._services.policies.access.blocked_users
-        known = (author.id, *author.aliases, *author.former)
-        if listed(blocked, message.platform, known):
+        if _is_blocked(message, self._services.policies.access):
             return
         links = self._services.connected[key.platform, key.account].links
         link = links.message_link(message.place, message.id) if links is not None else ""
@@ -68,6 +66,16 @@ class PlaceMessages:
     async def _in_use(self) -> CatchUp | None:
         catchup = self._services.catchup
         return catchup if catchup is not None and await catchup.has_any() else None
+
+
+def _is_blocked(message: ChatMessage, access: AccessPolicy) -> bool:
+    """Return True if a block list names the author or the place."""
+    author, place = message.author, message.place
+    return (
+        listed(access.blocked_users, place.platform, (author.id, *author.aliases, *author.former))
+        or listed(access.blocked_channels, place.platform, (*place.channel_ids, place.thread_id))
+        or listed(access.blocked_workspaces, place.platform, (place.workspace_id,))
+    )
 
 
 async def _redacted(message: ChatMessage) -> str:

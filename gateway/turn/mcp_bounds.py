@@ -190,7 +190,9 @@ def _reduced(result: dict[str, Any]) -> dict[str, Any]:
     structured = result.pop("structuredContent", None)
     if isinstance(content := result.get("content"), list):
         pieces = _pieces(content[:MAX_CONTENT])
-        if structured is not None and not any(piece.get("text") for piece in pieces):
+        # Servers repeat a picture there, as base64 text.
+        shown = any(piece["type"] != "text" or piece["text"] for piece in pieces)
+        if structured is not None and not shown:
             pieces.append(_text(to_json(structured).decode("utf-8", "replace")))
         result["content"] = pieces
     return result

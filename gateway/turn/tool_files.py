@@ -123,7 +123,7 @@ class ShownFiles:
                     continue
                 shown = self._distinct(file)
                 self._files.append(shown)
-            lines.append(f"({shown.name} is shown to the person below your answer)")
+            lines.append(f"({shown.name} is shown to the person below your answer: do not link it)")
             if image_mime(file.data) and len(file.data) <= MAX_SEEN:
                 seen.append(ImageBlock(file.mime, file.data))
         return "\n".join(lines), tuple(seen)

@@ -209,6 +209,15 @@ async def test_secrets_bots_chats_and_blocked_people_are_not_kept() -> None:
         assert await g.rows("catchup_messages") == 1
 
 
+async def test_nothing_is_kept_of_a_place_that_is_blocked_later() -> None:
+    async with gateway(policies=OPERATORS, catchup=RULES) as g:
+        await switched_on(g)
+        access = AccessPolicy(blocked_channels=frozenset({"C1"}))
+        g.services.current.value = replace(OPERATORS, access=access)
+        await g.take(said("hello", id_="m1"))
+        assert await g.rows("catchup_messages") == 0
+
+
 async def test_files_are_kept_by_name_only() -> None:
     async with gateway(policies=OPERATORS, catchup=RULES) as g:
         await switched_on(g)

@@ -98,7 +98,9 @@ async def test_a_picture_of_a_tool_follows_the_text_and_the_model_sees_it() -> N
             ("", CHART),
         ]
         assert outcome_of(g).images == (ImageBlock("image/png", PNG),)
-        told = "Sales of May\n\n(chart.png is shown to the person below your answer)"
+        told = (
+            "Sales of May\n\n(chart.png is shown to the person below your answer: do not link it)"
+        )
         assert outcome_of(g).content == told
 
 
@@ -173,7 +175,7 @@ def test_an_answer_has_at_most_four_files_and_each_once() -> None:
 
     assert [file.name for file in shown.files] == ["x.png", "x-2.png", "x-3.png", "x-4.png"]
     assert told.count("not shown to the person: an answer has at most 4 files") == 2
-    assert told.endswith("(x.png is shown to the person below your answer)")
+    assert told.endswith("(x.png is shown to the person below your answer: do not link it)")
     assert len(seen) == MAX_FILES + 1
 
 
@@ -191,7 +193,10 @@ def test_the_files_of_an_answer_have_a_common_limit() -> None:
 def test_a_picture_that_models_do_not_take_is_shown_and_not_seen() -> None:
     large = OutboundFile("a.png", "image/png", PNG + bytes(MAX_SEEN))
 
-    assert ShownFiles().take([large]) == ("(a.png is shown to the person below your answer)", ())
+    assert ShownFiles().take([large]) == (
+        "(a.png is shown to the person below your answer: do not link it)",
+        (),
+    )
 
 
 @pytest.mark.parametrize(
@@ -253,6 +258,15 @@ def test_a_message_keeps_files_within_the_bounds() -> None:
     assert [piece["type"] for piece in pieces] == ["image"] * MAX_FILES + ["text"] * 2
     assert all(set(piece) == {"type", "data", "mimeType"} for piece in pieces[:MAX_FILES])
     assert pieces[MAX_FILES]["text"] == "(image, image/png: not shown, too many files)"
+
+
+def test_a_picture_is_not_repeated_as_structured_text() -> None:
+    good = base64.b64encode(PNG).decode()
+    body = {"content": [picture(good)], "structuredContent": {"result": [{"data": good}]}}
+    message = read_message(json.dumps({"jsonrpc": "2.0", "id": 1, "result": body}).encode())
+
+    assert message is not None
+    assert [piece["type"] for piece in message.value["result"]["content"]] == ["image"]
 
 
 def test_a_link_to_a_resource_stays_a_link() -> None:
