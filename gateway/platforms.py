@@ -27,8 +27,10 @@ from gateway.ports import (
     CanDescribeSpaces,
     CanFetchFiles,
     CanFetchPortraits,
+    CanLinkMessages,
     CanMarkRead,
     CanNameRooms,
+    CanOverhear,
     CanReact,
     CanReadThread,
     CanShowEnd,
@@ -218,6 +220,10 @@ class ConnectedAccount(Struct, frozen=True):
     """Fetches the pictures of people."""
     threads: CanReadThread | None = None
     """Reads the earlier messages of a thread."""
+    links: CanLinkMessages | None = None
+    """Tells the addresses of messages."""
+    overhears: CanOverhear | None = None
+    """Tells if it gets messages that do not address the assistant."""
     clears_buttons: bool = False
     """True if the adapter removes the buttons of a sent message."""
 
@@ -241,5 +247,7 @@ class ConnectedAccount(Struct, frozen=True):
             spaces=adapter if isinstance(adapter, CanDescribeSpaces) else None,
             portraits=adapter if isinstance(adapter, CanFetchPortraits) else None,
             threads=adapter if isinstance(adapter, CanReadThread) else None,
+            links=adapter if isinstance(adapter, CanLinkMessages) else None,
+            overhears=adapter if isinstance(adapter, CanOverhear) else None,
             clears_buttons=isinstance(adapter, CanClearButtons),
         )

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from gateway.commands.catalogue import APPROVE, COMMANDS, REMINDERS, VOICE
 from gateway.commands.handler import CommandHandler
 from gateway.errors import ConfigurationError
 from gateway.extensions import ExtensionRegistry
@@ -67,7 +66,14 @@ from parley.runtime.health import HealthSources, RecentActivity
 from parley.runtime.restart import Restart
 from parley.runtime.supervisor import Supervisor
 from parley.wiring.access import wire_access
-from parley.wiring.accounts import account_name, account_names, local_accounts, remote_accounts
+from parley.wiring.accounts import (
+    account_name,
+    account_names,
+    handled_commands,
+    local_accounts,
+    remote_accounts,
+)
+from parley.wiring.catchup import catchup_of
 from parley.wiring.documents import document_reader
 from parley.wiring.jobs import JobParts, Jobs, build_jobs
 from parley.wiring.knowledge import program_index, repository_reader
@@ -557,9 +563,6 @@ class App:
         settings, stores = self.settings, self.storage.stores
         watchers = (self.health.metrics, self._tracing, *self._observers)
         observer = CombinedObserver(*(each for each in watchers if each is not None))
-        approvals = (APPROVE,) if settings.access.admission == "approved" else ()
-        spoken = (VOICE,) if self.speech.speaker is not None else ()
-        reminders = (REMINDERS,) if settings.appointments.enabled else ()
         access = wire_access(settings, self.storage, self._clock)
         more_commands = with_console(self.memory.commands, self.console_sessions)
         return Services(
@@ -572,7 +575,7 @@ class App:
             deliverer=self._deliverer(connected, observer, extensions),
             loop_guard=BotLoopGuard(),
             extensions=extensions,
-            commands=(*COMMANDS, *reminders, *approvals, *spoken, *more_commands.specs),
+            commands=(*handled_commands(settings), *more_commands.specs),
             clock=self._clock,
             count=self.activity.count,
             observe=self.activity.observe,
@@ -597,6 +600,7 @@ class App:
             disclosure=Disclosure(self.storage.first_contacts, self._clock),
             documents=document_reader(settings),
             speech=self.speech,
+            catchup=catchup_of(settings, self.storage, self._clock),
         )
 
     def _deliverer(

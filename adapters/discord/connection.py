@@ -114,6 +114,13 @@ class DiscordAdapter(AccountAdapter[DiscordSettings]):
         """Delete a message of the bot. Raises a `DeliveryError`."""
         await self._connected().rest.call(message_route("DELETE", place, message_id))
 
+    def message_link(self, place: Place, message_id: str) -> str:
+        """The address of a message of a server."""
+        if not place.workspace_id:
+            return ""
+        channel = place.thread_id or place.channel_id
+        return f"https://discord.com/channels/{place.workspace_id}/{channel}/{message_id}"
+
     async def typing(self, place: Place, message_id: str) -> None:
         """Show the typing indicator for ten seconds. Raises a `DeliveryError`."""
         route = Route("POST", "/channels/{channel_id}/typing", channel_id=destination(place))

@@ -36,6 +36,7 @@ class SlackAdapter(AccountAdapter[SlackSettings], Sender):
     _connection: SocketConnection | WebhookConnection | None = None
     _team_id = ""
     _team_name = ""
+    _team_url = ""
     _threads: SlackThreads | None = None
     _directory: SlackDirectory | None = None
 
@@ -67,6 +68,7 @@ class SlackAdapter(AccountAdapter[SlackSettings], Sender):
             raise start_error(error, "platforms.slack.bot_token") from error
         about = as_mapping(answer.data)
         self._team_name = text_at(about, "team")
+        self._team_url = text_at(about, "url", 200)
         return SlackBot(
             account=self.account,
             user_id=identifier(about, "user_id"),
@@ -92,6 +94,15 @@ class SlackAdapter(AccountAdapter[SlackSettings], Sender):
         client, self._client = self._client, None
         if client is not None:
             await client.close()
+
+    def message_link(self, place: Place, message_id: str) -> str:
+        """The address of a message, for members of the bot's own workspace."""
+        if not self._team_url.startswith("https://"):
+            return ""
+        address = f"{self._team_url}archives/{place.channel_id}/p{message_id.replace('.', '')}"
+        if not place.thread_id or place.thread_id == message_id:
+            return address
+        return f"{address}?thread_ts={place.thread_id}&cid={place.channel_id}"
 
     async def typing(self, place: Place, message_id: str) -> None:
         """Show "is writing" in a thread of the agent view; Slack has no such sign elsewhere. Raises

@@ -42,11 +42,16 @@ NOT_A_MEMBER: Final = (
 """Errors for a chat that the bot is not in, and for a person who was never in the chat."""
 
 
+SUPERGROUP: Final = "-100"
+"""The beginning of the ids of groups whose messages have addresses."""
+
+
 class TelegramAdapter(AccountAdapter[TelegramSettings]):
     """A bot with its token; see `docs/reference/platforms/telegram.md`."""
 
     manifest = MANIFEST
     _bot: RawBot | None = None
+    _reads_groups = False
     _receiver: TelegramReceiver | None = None
     _webhook: WebhookReceiver | None = None
     _poller: Poller | None = None
@@ -58,6 +63,7 @@ class TelegramAdapter(AccountAdapter[TelegramSettings]):
             groups = UpgradedGroups(self._context.lasting, self.account)
             bot.translate(groups)
             await bot.initialize()
+            self._reads_groups = bool(bot.bot.can_read_all_group_messages)
             me = TelegramBot(str(bot.bot.id), bot.bot.username or "", self.account)
             self._receiver = TelegramReceiver(me, self._context, sink, self._answer_button, groups)
             if self._settings.mode == "polling":
@@ -163,6 +169,18 @@ class TelegramAdapter(AccountAdapter[TelegramSettings]):
         except TelegramError as error:
             if not is_missing(error):
                 raise delivery_error(error, repeatable=True) from error
+
+    def message_link(self, place: Place, message_id: str) -> str:
+        """The address of a message of a supergroup; ordinary groups have none."""
+        chat = place.present_channel_id or place.channel_id
+        if not (chat.startswith(SUPERGROUP) and message_id.isdecimal()):
+            return ""
+        parts = (chat.removeprefix(SUPERGROUP), place.thread_id, message_id)
+        return f"https://t.me/c/{'/'.join(filter(None, parts))}"
+
+    def overhears(self) -> bool:
+        """True if privacy mode is off; administrators of a group get every message in any case."""
+        return self._reads_groups
 
     async def typing(self, place: Place, message_id: str) -> None:
         """Show "typing…" for five seconds, or until the answer is sent. A channel's direct messages

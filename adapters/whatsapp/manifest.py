@@ -91,11 +91,47 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+_MB: Final = 1024 * 1024
+MEDIA: Final[dict[str, tuple[str, int]]] = {
+    "image/jpeg": ("image", 5 * _MB),
+    "image/png": ("image", 5 * _MB),
+    "audio/aac": ("audio", 16 * _MB),
+    "audio/amr": ("audio", 16 * _MB),
+    "audio/mpeg": ("audio", 16 * _MB),
+    "audio/mp4": ("audio", 16 * _MB),
+    "audio/ogg": ("audio", 16 * _MB),
+    "video/mp4": ("video", 16 * _MB),
+    "video/3gpp": ("video", 16 * _MB),
+    "text/plain": ("document", 100 * _MB),
+    "application/pdf": ("document", 100 * _MB),
+    "application/msword": ("document", 100 * _MB),
+    "application/vnd.ms-excel": ("document", 100 * _MB),
+    "application/vnd.ms-powerpoint": ("document", 100 * _MB),
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": (
+        "document",
+        100 * _MB,
+    ),
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ("document", 100 * _MB),
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": (
+        "document",
+        100 * _MB,
+    ),
+}
+"""Type to kind of message and largest size in bytes (Meta, "Supported media types")."""
+
+TEXTUAL: Final = frozenset(
+    {"application/json", "application/xml", "application/yaml", "application/x-yaml"}
+    | {"application/toml", "application/sql", "application/javascript"}
+)
+"""Types that are text. They are sent as text/plain, the only text type that Meta accepts."""
+FILE_TYPES: Final = frozenset({*MEDIA, *TEXTUAL, "text/csv", "text/markdown"})
+
+
 MANIFEST: Final = AdapterManifest(
     platform="whatsapp",
     title="WhatsApp",
     settings=WhatsAppSettings,
-    capabilities=Capabilities(max_buttons=10, quotes_by_id=True),
+    capabilities=Capabilities(max_buttons=10, quotes_by_id=True, file_types=FILE_TYPES),
     abilities=(CanType, CanMarkRead, CanFetchFiles, CanReact),
     renderer="adapters.whatsapp.render:render",
     load="adapters.whatsapp.connection:WhatsAppAdapter",

@@ -9,6 +9,7 @@ in two messages.
 from datetime import datetime
 from typing import Final, TypeAlias
 
+from adapters.whatsapp.manifest import MEDIA, TEXTUAL
 from adapters.whatsapp.service_window import WhatsAppTemplate, filled
 from gateway.errors import Permanent, WindowClosed
 from gateway.message import Button, Outbound, OutboundFile, Part
@@ -24,40 +25,6 @@ ROW_TITLE: Final = 24
 ROW_DESCRIPTION: Final = 72
 LIST_BODY: Final = 4096
 LIST_BUTTON: Final = label("Choose")
-
-_MB: Final = 1024 * 1024
-MEDIA: Final[dict[str, tuple[str, int]]] = {
-    "image/jpeg": ("image", 5 * _MB),
-    "image/png": ("image", 5 * _MB),
-    "audio/aac": ("audio", 16 * _MB),
-    "audio/amr": ("audio", 16 * _MB),
-    "audio/mpeg": ("audio", 16 * _MB),
-    "audio/mp4": ("audio", 16 * _MB),
-    "audio/ogg": ("audio", 16 * _MB),
-    "video/mp4": ("video", 16 * _MB),
-    "video/3gpp": ("video", 16 * _MB),
-    "text/plain": ("document", 100 * _MB),
-    "application/pdf": ("document", 100 * _MB),
-    "application/msword": ("document", 100 * _MB),
-    "application/vnd.ms-excel": ("document", 100 * _MB),
-    "application/vnd.ms-powerpoint": ("document", 100 * _MB),
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": (
-        "document",
-        100 * _MB,
-    ),
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ("document", 100 * _MB),
-    "application/vnd.openxmlformats-officedocument.presentationml.presentation": (
-        "document",
-        100 * _MB,
-    ),
-}
-"""Type to kind of message and largest size in bytes (Meta, "Supported media types")."""
-
-TEXTUAL: Final = frozenset(
-    {"application/json", "application/xml", "application/yaml", "application/x-yaml"}
-    | {"application/toml", "application/sql", "application/javascript"}
-)
-"""Types that are text. They are sent as text/plain, the only text type that Meta accepts."""
 
 
 def message_to(address: str, reply_to: str = "") -> Body:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from docs_site.reference.tables import code, table
-from gateway.commands.catalogue import APPROVE, COMMANDS, CONSOLE
+from gateway.commands.catalogue import APPROVE, CATCHUP, COMMANDS, CONSOLE
 from gateway.people import Role
 from gateway.ports.action import Action
 from gateway.ports.rights import AGENT_READS, LOCAL_PAGES, OPEN, Allowed, Credential, in_person
@@ -197,7 +197,7 @@ def _mcp() -> Iterator[str]:
 
 def _chat() -> Iterator[str]:
     yield _CHAT
-    commands = (*COMMANDS, APPROVE, *SPECS, CONSOLE)
+    commands = (*COMMANDS, CATCHUP, APPROVE, *SPECS, CONSOLE)
     rows = [(code(f"/{one.name}"), _role(one.allowed), str(one.description)) for one in commands]
     yield from table(("Command", "Role", "Purpose"), rows)
 

@@ -125,6 +125,16 @@ REMINDERS = CommandSpec(
     allowed=IN_CHAT,
 )
 """Offered where appointments are on (`appointments.enabled`)."""
+CATCHUP = CommandSpec(
+    "catchup",
+    described("Keep messages of this place for people who missed them, or keep yours out"),
+    takes_arguments=True,
+    argument_name="what",
+    argument_optional=True,
+    argument_help=described("nothing, or: out, in; for operators: on, off"),
+    allowed=IN_CHAT,
+)
+"""Offered where the configuration allows it (`catchup.enabled`)."""
 CONSOLE = CommandSpec(
     "console",
     described("Get a link to your console: your conversations and memories in the browser"),

@@ -1,7 +1,7 @@
 """Commands, button presses, edits, deletions and inline queries: events that are not questions to
 the model."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -20,6 +20,7 @@ from gateway.commands.approve_command import press_approval, run_approve
 from gateway.commands.catalogue import (
     APPROVE,
     ASKS,
+    CATCHUP,
     HELP,
     REMINDERS,
     START,
@@ -27,6 +28,7 @@ from gateway.commands.catalogue import (
     offers,
     threads_aside,
 )
+from gateway.commands.catchup_command import run_catchup
 from gateway.commands.conversation_commands import (
     LEARNED_NOT_YOURS,
     TASK_NOT_YOURS,
@@ -112,6 +114,14 @@ SEES: Final = counted(
 SUMMARISED: Final = text("A summary replaces earlier messages.")
 CLEARS: Final = text("`/clear` deletes them.")
 Command = Callable[[TurnContext, str, Services], Awaitable[Reply]]
+SIMPLE: Final[Mapping[str, Command]] = {
+    "language": run_language,
+    "timezone": run_timezone,
+    VOICE.name: run_voice,
+    REMINDERS.name: run_reminders,
+    APPROVE.name: run_approve,
+}
+"""The commands that are their reply and nothing more."""
 log = structlog.get_logger(__name__)
 MAX_FILES: Final = 1
 MAX_BYTES: Final = 1024 * 1024
@@ -144,16 +154,10 @@ class CommandHandler:
                 task = await run_task(turn, event.arguments, self._services)
                 said = task if await self._keeps(turn) else joined((task, TASK_UNSEEN), " ")
                 await self._answer(turn, Reply(self._with_aside(turn, "task", said)))
-            case "language":
-                await self._answer(turn, await self._run(run_language, turn, event.arguments))
-            case "timezone":
-                await self._answer(turn, await self._run(run_timezone, turn, event.arguments))
-            case VOICE.name:
-                await self._answer(turn, await self._run(run_voice, turn, event.arguments))
-            case REMINDERS.name:
-                await self._answer(turn, await self._run(run_reminders, turn, event.arguments))
-            case APPROVE.name:
-                await self._answer(turn, await self._run(run_approve, turn, event.arguments))
+            case name if name in SIMPLE:
+                await self._answer(turn, await self._run(SIMPLE[name], turn, event.arguments))
+            case CATCHUP.name:
+                await self._catch_up(turn, event.arguments)
             case _ if event.name == ASKS:
                 await self._answer(turn, Reply(ASK_WHAT))
             case _ if event.name in (HELP, START):
@@ -270,6 +274,13 @@ class CommandHandler:
         except BadInput as error:
             return Reply(error.text)
 
+    async def _catch_up(self, turn: TurnContext, arguments: str) -> None:
+        try:
+            reply, announced = await run_catchup(turn, arguments, self._services)
+        except BadInput as error:
+            reply, announced = Reply(error.text), ()
+        await self._answer(turn, reply, after=announced)
+
     async def _context(self, turn: TurnContext) -> Text:
         now = self._services.clock.now()
         limits = limits_of(self._services)
@@ -361,7 +372,11 @@ class CommandHandler:
         return said if aside is None else joined((said, aside), " ")
 
     async def _answer(
-        self, turn: TurnContext, reply: Reply, press: ButtonPressed | None = None
+        self,
+        turn: TurnContext,
+        reply: Reply,
+        press: ButtonPressed | None = None,
+        after: Sequence[Outbound] = (),
     ) -> None:
         """Answer a command or a press; in a room, where the platform can, only to its author.
         Removes the pressed buttons."""
@@ -375,7 +390,7 @@ class CommandHandler:
             self._services.readers.forget(turn.asker.who.tenant, turn.asker.person)
             self._services.disclosure.forget(turn.asker.who.tenant, turn.asker.person)
         gone = press is not None and not reply.leaves_buttons
-        after = buttons_gone(turn, press) if gone and press is not None else ()
+        after = buttons_gone(turn, press) if gone and press is not None else after
         await self._pipeline.reply(turn, reply, "answered", after)
 
 

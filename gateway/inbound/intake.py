@@ -12,6 +12,7 @@ from gateway.extensions import PlaceTenants
 from gateway.immutable import replace
 from gateway.inbound.cut_texts import REST, OpenTexts
 from gateway.inbound.feedback_reactions import FeedbackReactions
+from gateway.inbound.place_messages import PlaceMessages
 from gateway.inbound.screening import Screening, UnadmittedPeople, owner_code_of
 from gateway.message import (
     ButtonPressed,
@@ -72,6 +73,7 @@ class Intake:
         state = services.stores.states.of("parley", "tenants")
         self._tenants = PlaceTenants(services.extensions, state)
         self._texts = OpenTexts(services.connected, services.stores.states, services.clock)
+        self._places = PlaceMessages(services)
         self._logged_problems: set[str] = set()
 
     async def __call__(self, event: InboundEvent) -> None:
@@ -202,6 +204,7 @@ class Intake:
                 event.message, addressed=invocation.decision.allowed
             )
         if not (invocation.decision.allowed or rest_of):
+            await self._places.note(event.message, key)
             self._forget(event, key, invocation.decision)
             return False
         if not rest_of and await self._answers_question(event, invocation.content, key):
@@ -282,7 +285,9 @@ class Intake:
         keys = await self._rests_in(event)
         if isinstance(event, MessageEdited):
             keys = keys or [self.key_for(event)]
+            await self._places.edited(event, keys[0])
         else:
+            await self._places.deleted(event)
             await self._texts.deleted(event.place, event.message_ids)
             places = [self.key_for(event, one) for one in await self._tenants.of(event.place)]
             keys += [key for key in places if key.tenant not in {rest.tenant for rest in keys}]
@@ -316,6 +321,7 @@ class Intake:
         that the platform sends the event again when the store is unavailable."""
         services, place = self._services, event.place
         services.count("noted", event.kind)
+        await self._places.left(event)
         if event.joined or (place.workspace_id and not event.whole_workspace):
             return
         person = place.identity(event.member)

@@ -18,6 +18,7 @@ from gateway.ports import (
     ModelRequest,
     OpaqueBlock,
     TextBlock,
+    ToolOutcome,
 )
 
 LEFT_OUT: Final = TextBlock("(A picture was left out here: the model's server does not take it.)")
@@ -59,7 +60,15 @@ def plainer_request(request: ModelRequest, refusal: ServerRefusal) -> ModelReque
 
 
 def _has(request: ModelRequest, kind: type[ContentBlock]) -> bool:
-    return any(isinstance(block, kind) for message in request.messages for block in message.content)
+    return any(
+        isinstance(block, kind) or (kind is ImageBlock and _images_of(block))
+        for message in request.messages
+        for block in message.content
+    )
+
+
+def _images_of(block: ContentBlock) -> tuple[ImageBlock, ...]:
+    return block.images if isinstance(block, ToolOutcome) else ()
 
 
 def without_pdfs(request: ModelRequest) -> ModelRequest:
@@ -73,7 +82,11 @@ def _without(request: ModelRequest, kind: type[ContentBlock]) -> ModelRequest:
     for message in request.messages:
         content: list[ContentBlock] = []
         for block in message.content:
-            content.extend(_instead(block) if isinstance(block, kind) else (block,))
+            if kind is ImageBlock and isinstance(block, ToolOutcome) and block.images:
+                text = f"{block.content}\n\n{LEFT_OUT.text}"
+                content.append(replace(block, content=text, images=()))
+            else:
+                content.extend(_instead(block) if isinstance(block, kind) else (block,))
         messages.append(replace(message, content=tuple(content)))
     return replace(request, messages=tuple(messages))
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 from gateway.errors import ModelError, ModelUnavailable
 from gateway.llm.chat_completions.calls import CallIds, fitting_id, fitting_name
 from gateway.llm.chat_completions.refusal import refusal_of
+from gateway.llm.chat_completions.request import PICTURES_OF_TOOLS
 from gateway.llm.event_stream import ServerSentEvent
 from gateway.llm.json_text import parse_object
 from gateway.llm.openai_compatible import DEFAULT_BASE_URL, headers, translated
@@ -85,24 +86,32 @@ def _items(message: ModelMessage, maker: str) -> Iterator[dict[str, Any]]:
 
 def _user(message: ModelMessage) -> Iterator[dict[str, Any]]:
     parts: list[dict[str, Any]] = []
+    pictures: list[dict[str, Any]] = []
     for block in message.content:
         match block:
-            case ToolOutcome(call_id=call_id, content=content, is_error=is_error):
+            case ToolOutcome(call_id=call_id, content=content, is_error=is_error, images=images):
+                pictures.extend(map(_picture, images))
                 text = content if content.strip() else "(no output)"
                 output = f"Error: {text}" if is_error else text
                 yield {"type": "function_call_output", "call_id": call_id, "output": output}
             case TextBlock(text=text) if text.strip():
                 parts.append({"type": "input_text", "text": text})
-            case ImageBlock(mime=mime, data=data):
-                url = f"data:{mime};base64,{base64.b64encode(data).decode('ascii')}"
-                parts.append({"type": "input_image", "image_url": url, "detail": "auto"})
+            case ImageBlock():
+                parts.append(_picture(block))
             case DocumentBlock(name=name, data=data):
                 url = f"data:application/pdf;base64,{base64.b64encode(data).decode('ascii')}"
                 parts.append({"type": "input_file", "filename": name, "file_data": url})
             case _:
                 pass
+    if pictures:
+        parts += [{"type": "input_text", "text": PICTURES_OF_TOOLS}, *pictures]
     if parts:
         yield {"role": "user", "content": parts}
+
+
+def _picture(block: ImageBlock) -> dict[str, Any]:
+    url = f"data:{block.mime};base64,{base64.b64encode(block.data).decode('ascii')}"
+    return {"type": "input_image", "image_url": url, "detail": "auto"}
 
 
 def _assistant(message: ModelMessage, maker: str) -> Iterator[dict[str, Any]]:

@@ -167,7 +167,7 @@ def _text_and_frame(block: ContentBlock) -> tuple[str, int]:
         case ToolCall():
             return block.name + block.arguments, TOOL_TOKENS
         case ToolOutcome():
-            return block.content, TOOL_TOKENS
+            return block.content, TOOL_TOKENS + IMAGE_TOKENS * len(block.images)
         case OpaqueBlock():
             return block.data, 0
 

@@ -154,6 +154,20 @@ class CanFetchPortraits(Protocol):
         `BadInput` if it is larger, a `DeliveryError` if the platform does not provide it."""
 
 
+@runtime_checkable
+class CanLinkMessages(Protocol):
+    def message_link(self, place: Place, message_id: str) -> str:
+        """Return the address at which the members of a room find a message; empty where it has
+        none."""
+
+
+@runtime_checkable
+class CanOverhear(Protocol):
+    def overhears(self) -> bool:
+        """Return True if the account gets messages of rooms that do not address it, as far as the
+        platform told."""
+
+
 @dataclass(frozen=True, slots=True)
 class ThreadMessage:
     """A message of a thread as it reads now."""

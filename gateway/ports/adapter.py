@@ -76,6 +76,8 @@ class Capabilities(Struct, frozen=True):
     messages that one person alone sees in a room, or as answer to a command."""
     max_buttons: int = 0
     """The largest number of buttons under one message; 0 for none."""
+    file_types: frozenset[str] = frozenset()
+    """The media types of files that it sends; none: all of them."""
     quotes_by_id: bool = False
     """Of the message that one replies to, the platform gives the id and no content (WhatsApp); the
     ids of answers are then stored with them."""

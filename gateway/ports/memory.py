@@ -15,7 +15,7 @@ from gateway.authorship import Material
 from gateway.errors import ToolError
 from gateway.message import Button, Choice, Place, Reply, button_in
 from gateway.people import PersonId, Principal
-from gateway.ports import CommandSpec, ToolProvider, ToolSpec
+from gateway.ports import CommandSpec, TextToolProvider, ToolSpec
 from gateway.ports.prompt_blocks import NO_PROMPT_PARTS, KnowledgeItem, PromptParts
 from gateway.text import NO_TEXT, Language, Text, text
 
@@ -130,7 +130,7 @@ class TurnMemory(Protocol):
     """Memory for one turn, bound to the person who asks and to the other readers."""
 
     @property
-    def tools(self) -> ToolProvider:
+    def tools(self) -> TextToolProvider:
         """Return the tools of memory for the model in this turn."""
         ...
 
@@ -234,7 +234,7 @@ class NoTools:
 class NoMemory:
     """No memory: implements `MemoryPort` and `TurnMemory`."""
 
-    tools: ToolProvider = NoTools()
+    tools: TextToolProvider = NoTools()
     keeps: bool = True
     recalls: bool = False
 

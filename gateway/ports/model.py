@@ -7,6 +7,7 @@ from typing import Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
+from gateway.message import OutboundFile
 from gateway.tool_spec import ToolSpec
 
 
@@ -50,6 +51,25 @@ class ToolCall(Struct, frozen=True):
     arguments: str
 
 
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """The result of a tool with files for the person."""
+
+    text: str
+    """The text that the model reads."""
+    files: tuple[OutboundFile, ...] = field(default=(), repr=False)
+    """The files, in the order of the result."""
+
+
+ToolAnswer: TypeAlias = str | ToolResult
+"""The result of a tool: a text, or a text with files."""
+
+
+def text_of_answer(answer: ToolAnswer) -> str:
+    """Return the text of the result of a tool."""
+    return answer if isinstance(answer, str) else answer.text
+
+
 class ToolOutcome(Struct, frozen=True):
     """The result of a tool call, as the model reads it."""
 
@@ -59,6 +79,8 @@ class ToolOutcome(Struct, frozen=True):
     """The result, or the error, as text."""
     is_error: bool = False
     """True if the call failed."""
+    images: tuple[ImageBlock, ...] = ()
+    """The pictures of the result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,10 +302,16 @@ class ToolProvider(Protocol):
     async def tools(self) -> tuple[ToolSpec, ...]:
         """Return the available tools. Raises `ToolError` if the provider is not reachable."""
 
-    async def call(self, name: str, arguments: Mapping[str, object]) -> str:
+    async def call(self, name: str, arguments: Mapping[str, object]) -> ToolAnswer:
         """Run a tool. Raises `ToolError`."""
 
     async def close(self) -> None: ...
+
+
+class TextToolProvider(ToolProvider, Protocol):
+    """Provides tools whose results have no files."""
+
+    async def call(self, name: str, arguments: Mapping[str, object]) -> str: ...
 
 
 class ServerState(Struct, frozen=True):

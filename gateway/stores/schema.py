@@ -12,6 +12,7 @@ from gateway.ports.traces import GAVE_UP
 from gateway.stores import (
     appointments,
     break_glass,
+    catchup,
     config_versions,
     conversations,
     first_contacts,
@@ -229,5 +230,6 @@ SCHEMA: Final = Schema(
         (turn_refiling.TURNS.table, *turn_refiling.TURNS.again),
         people_languages.VOICE,
         appointments.SCHEMA,
+        catchup.SCHEMA,
     ),
 )

@@ -25,6 +25,7 @@ from gateway.ports.prompt_blocks import (
     ThreadText,
 )
 from gateway.turn.audit import AuditedTools
+from gateway.turn.catchup_tool import CATCH_UP, CatchUpTool
 from gateway.turn.context.assembler import assemble as assemble_blocks
 from gateway.turn.context.history import LoadedHistory
 from gateway.turn.context.knowledge import assemble_deduplicated
@@ -73,7 +74,7 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
     window = services.window(persona.model)
     budget, steady = budget_for(window), known.steady(model)
     count: Count = counter(steady)
-    tools = turn.generation.tools = tools_of(turn, services)
+    tools = turn.generation.tools = await tools_of(turn, services)
     inputs, question = turn.inputs, question_of(turn)
     title = turn.connected.manifest.title
     facts = PromptFacts(assistant.name, title, place.audience, persona.persona)
@@ -113,6 +114,7 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
         gaps=gaps_of(inputs.opened.turns, services.clock.now()),
         web=assistant.web and bool(_permit(turn, services)((WEB_SEARCH,))),
         limits=services.policies.turn,
+        file_types=turn.connected.manifest.capabilities.file_types,
     )
     reserved = budget.grand_total - budget.blocks_total
     data = usage_data(made, window, reserved)
@@ -126,9 +128,10 @@ def gaps_of(turns: Sequence[StoredTurn], now: datetime) -> tuple[float, ...]:
     return tuple((b - a).total_seconds() for a, b in pairwise((*asked, now)) if b >= a)
 
 
-def tools_of(turn: TurnContext, services: Services) -> AuditedTools:
+async def tools_of(turn: TurnContext, services: Services) -> AuditedTools:
     """Return the tools that this person may use in front of this audience: those of memory here,
-    then the general ones, then those for the task and for appointments."""
+    then the general ones, then those for the task, for appointments and for messages of the place.
+    Raises `StoreUnavailable`."""
     permit = _permit(turn, services)
     tools: ToolProvider = toolbox_of(turn, services).limited(permit)
     who, audience = turn.asker.who, turn.place.audience
@@ -139,7 +142,21 @@ def tools_of(turn: TurnContext, services: Services) -> AuditedTools:
         tools = turn.generation.tasks = TaskTool(tools, by, turn.asked.contents, audience)
     if turn.policies.appointments.enabled and REMIND.name in permit((REMIND,)):
         tools = _with_reminders(tools, turn, services)
-    return AuditedTools(tools, who, turn.place, services)
+    return AuditedTools(await _with_catch_up(tools, turn, services), who, turn.place, services)
+
+
+async def _with_catch_up(
+    tools: ToolProvider, turn: TurnContext, services: Services
+) -> ToolProvider:
+    """Return the tools with the one for messages of the place, where these are kept."""
+    catchup, place, room = services.catchup, turn.place, str(turn.key.room)
+    if catchup is None or place.audience is Audience.DIRECT or place.closed_thread:
+        return tools
+    if not (_permit(turn, services)((CATCH_UP,)) and await catchup.is_on(room)):
+        return tools
+    memory, zone = turn.inputs.memory, turn.asker.zone
+    turn.generation.catchup = tool = CatchUpTool(tools, catchup, room, zone, services.clock, memory)
+    return tool
 
 
 def _with_reminders(tools: ToolProvider, turn: TurnContext, services: Services) -> ToolProvider:

@@ -10,7 +10,7 @@ from gateway.extensions import EXTENSION_SECONDS
 from gateway.message import Place
 from gateway.people import PersonId, Principal
 from gateway.policy.decision import Decision
-from gateway.ports import ToolProvider, ToolSpec
+from gateway.ports import ToolAnswer, ToolProvider, ToolSpec
 from gateway.ports.observer import SecurityEvent
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
@@ -68,7 +68,7 @@ class AuditedTools:
         self._only_read = frozenset(spec.name for spec in offered if not spec.side_effects)
         return offered
 
-    async def call(self, name: str, arguments: Mapping[str, object]) -> str:
+    async def call(self, name: str, arguments: Mapping[str, object]) -> ToolAnswer:
         if name not in self._only_read:
             self.acted = True
             who, decision = self._who, Decision("tool", True, name)

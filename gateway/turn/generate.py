@@ -18,6 +18,7 @@ from gateway.outbound.live.answer import LiveAnswer, LiveDependencies, LiveTarge
 from gateway.policy.decision import Decision
 from gateway.ports import AlarmClock, CanMarkRead, CanReact, DocumentBlock, ImageBlock
 from gateway.turn.admission import with_sharing
+from gateway.turn.given_links import with_given_links
 from gateway.turn.history_and_summary import BackgroundSummary
 from gateway.turn.model_turn import UNSEEN
 from gateway.turn.services import Services
@@ -53,6 +54,10 @@ async def generate(turn: TurnContext, services: Services) -> Decision:
     model = request.model or services.assistant.default_model
     services.calibrations.learn(model, result.calibration)
     turn.answer.text, turn.answer.closing = result.text, result.closing
+    catchup = turn.generation.catchup
+    if catchup is not None and catchup.used:
+        turn.answer.text = with_given_links(turn.answer.text, catchup.given)
+    turn.answer.files = () if result.failed else result.files
     for use in result.calls:
         seconds = {"seconds": round(use.seconds, 3)}
         turn.note(Decision("tool", use.ok, use.name, use.note, data=seconds))

@@ -3,12 +3,12 @@ for `Refusals`.
 
 Parsing holds the event loop, and its time grows with the number of values, not of bytes: a message
 at every bound takes less than 50 ms. What the program does not use is left out: notifications,
-pictures, schemas of results (which may have expressions that take hours), and parameters of
-requests that a server sends.
+schemas of results (which may have expressions that take hours), and parameters of requests that a
+server sends.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import structlog
@@ -16,11 +16,13 @@ from msgspec import Struct
 from pydantic_core import from_json, to_json
 
 from gateway.turn.mcp_format import MAX_RESULT
+from gateway.turn.tool_files import MAX_ENCODED, MAX_FILES
+from gateway.turn.tool_files import TOO_LARGE as FILE_TOO_LARGE
 
 log = structlog.get_logger(__name__)
 
-MAX_MESSAGE: Final = 4 * 1024 * 1024
-"""Bytes of one message, unpacked; of a text, 100,000 characters are used."""
+MAX_MESSAGE: Final = 8 * 1024 * 1024
+"""Bytes of one message, unpacked: the base64 text of one file of the largest size."""
 MAX_SIGNS: Final = 60_000
 """Commas, colons and opening brackets of one message, also in its texts."""
 MAX_CONTENT: Final = 500
@@ -187,8 +189,10 @@ def _reduced(result: dict[str, Any]) -> dict[str, Any]:
         result["tools"] = [_tool(tool) for tool in tools[:MAX_LISTED]]
     structured = result.pop("structuredContent", None)
     if isinstance(content := result.get("content"), list):
-        pieces = [_piece(piece) for piece in content[:MAX_CONTENT]]
-        if structured is not None and not any(piece["text"] for piece in pieces):
+        pieces = _pieces(content[:MAX_CONTENT])
+        # Servers repeat a picture there, as base64 text.
+        shown = any(piece["type"] != "text" or piece["text"] for piece in pieces)
+        if structured is not None and not shown:
             pieces.append(_text(to_json(structured).decode("utf-8", "replace")))
         result["content"] = pieces
     return result
@@ -204,13 +208,40 @@ def _text(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text[: 2 * MAX_RESULT]}
 
 
+def _pieces(content: Sequence[object]) -> list[dict[str, Any]]:
+    """Return the pieces of content: texts, and as many files as an answer has."""
+    pieces, files = [], 0
+    for each in content:
+        piece = _file(each) if files < MAX_FILES else None
+        files += piece is not None
+        pieces.append(piece or _piece(each))
+    return pieces
+
+
+def _file(piece: object) -> dict[str, Any] | None:
+    """Return a picture, a recording or a file with its data; None for anything else."""
+    match piece:
+        case {"type": "image" | "audio" as kind, "data": str(data), "mimeType": str(mime)}:
+            if len(data) > MAX_ENCODED:
+                return _text(f"({kind}, {mime[:MAX_NAME]}: not shown, {FILE_TOO_LARGE})")
+            return {"type": kind, "data": data, "mimeType": mime[:MAX_NAME]}
+        case {"type": "resource", "resource": {"uri": str(uri), "blob": str(blob), **more}}:
+            if len(blob) > MAX_ENCODED:
+                return _text(f"(file {uri[:MAX_NAME]}: not shown, {FILE_TOO_LARGE})")
+            mime = str(more.get("mimeType") or "")[:MAX_NAME]
+            resource = {"uri": uri[:MAX_NAME], "blob": blob, "mimeType": mime}
+            return {"type": "resource", "resource": resource}
+        case _:
+            return None
+
+
 def _piece(piece: object) -> dict[str, Any]:
-    """Return a piece of content as text: pictures and files, which cannot be shown, by name."""
+    """Return a piece of content as text: files beyond the bounds by name."""
     match piece:
         case {"type": "text", "text": str(text)}:
             return _text(text)
         case {"type": "image" | "audio" as kind, "mimeType": str(mime)}:
-            return _text(f"({kind}, {mime[:MAX_NAME]}: cannot be shown here)")
+            return _text(f"({kind}, {mime[:MAX_NAME]}: not shown, too many files)")
         case {"type": "resource", "resource": {"text": str(text)}}:
             return _text(text)
         case {"type": "resource", "resource": {"uri": str(uri)}}:

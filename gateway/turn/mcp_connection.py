@@ -14,7 +14,7 @@ import structlog
 
 from gateway.background_tasks import stop_task
 from gateway.errors import ToolError
-from gateway.ports import Clock, ServerState, ToolSpec
+from gateway.ports import Clock, ServerState, ToolAnswer, ToolSpec
 from gateway.turn.external_mcp_server import (
     CONNECT_SECONDS,
     McpServer,
@@ -25,7 +25,7 @@ from gateway.turn.external_mcp_server import (
     load_library,
 )
 from gateway.turn.mcp_bounds import Refusals
-from gateway.turn.mcp_format import MAX_TOOLS, clean_result, kept_tools, result_text
+from gateway.turn.mcp_format import MAX_TOOLS, clean_result, kept_tools, result_of
 from gateway.turn.prompt import clip
 
 log = structlog.get_logger(__name__)
@@ -104,7 +104,7 @@ class McpTools:
             raise ToolError(self._not_connected())
         return self._specs
 
-    async def call(self, name: str, arguments: Mapping[str, object]) -> str:
+    async def call(self, name: str, arguments: Mapping[str, object]) -> ToolAnswer:
         """Run a tool once; after a lost connection it is unknown if the call took effect.
 
         Raises `ToolError`, also for an error that the tool reports.
@@ -145,10 +145,10 @@ class McpTools:
             raise ToolError(
                 f"the tool server {self._server.name} failed: {type(error).__name__}"
             ) from error
-        text = await asyncio.to_thread(result_text, result.content)
+        answer = await asyncio.to_thread(result_of, theirs, result.content)
         if result.is_error:
-            raise ToolError(text or "the tool failed and did not say why")
-        return text
+            raise ToolError(answer.text or "the tool failed and did not say why")
+        return answer if answer.files else answer.text
 
     async def close(self) -> None:
         """End the connection and the server's program."""

@@ -9,8 +9,10 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from gateway.ports import ToolSpec
+from gateway.message import OutboundFile
+from gateway.ports import ToolResult, ToolSpec
 from gateway.turn.prompt import clip, own_words
+from gateway.turn.tool_files import decoded, file_of, name_in
 from safety.bounds import OutOfBounds
 from safety.injection_detection.detect import neutralise_markers
 from safety.sanitize import find_sentinels, sanitize
@@ -117,9 +119,28 @@ def _key(key: object) -> str:
     return key
 
 
-def result_text(content: Iterable[Any]) -> str:
-    """Return the texts of a tool's result as one: `mcp_bounds` leaves no other content."""
-    return clip(clean_result("\n\n".join(one.text for one in content if one.text)), MAX_RESULT)
+def result_of(tool: str, content: Iterable[Any]) -> ToolResult:
+    """Return the result of a tool: its texts as one, and its pictures and files, which have the
+    name of the tool if they have none. `mcp_bounds` leaves no other content."""
+    texts: list[str] = []
+    files: list[OutboundFile] = []
+    for one in content:
+        match one.type:
+            case "text":
+                texts.append(one.text)
+            case "resource":
+                data = decoded(one.resource.blob)
+                name, mime = name_in(str(one.resource.uri)), one.resource.mime_type or ""
+            case _:
+                data, name, mime = decoded(one.data), "", one.mime_type
+        if one.type == "text":
+            continue
+        if isinstance(data, bytes):
+            files.append(file_of(data, mime, name or tool))
+        else:
+            texts.append(f"({one.type}, {mime}: not shown, {data})")
+    text = "\n\n".join(text for text in texts if text)
+    return ToolResult(clip(clean_result(text), MAX_RESULT), tuple(files))
 
 
 def clean_result(text: str) -> str:

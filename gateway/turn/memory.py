@@ -24,6 +24,7 @@ from gateway.policy.history_redaction import (
 from gateway.ports.memory import REDACTION_NOTICE, Caller, ShownFooter
 from gateway.ports.prompt_blocks import KnowledgeItem, MissingPart
 from gateway.text import NO_TEXT, Text, text
+from gateway.turn.catchup_tool import UNKEPT
 from gateway.turn.prompt import text_in_place
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
@@ -143,7 +144,9 @@ def kept_material(turn: TurnContext, material: Sequence[Material]) -> tuple[Mate
 
 def stored_answer(turn: TurnContext) -> str:
     """Return the answer with the program's sentence at its end in English, as `words_of_model`
-    finds it, whatever language people read."""
+    finds it, whatever language people read. What people wrote in the place is not stored."""
+    if turn.generation.catchup is not None and turn.generation.catchup.used:
+        return UNKEPT
     answer, said = turn.answer.text, turn.answer.closing
     if not said:
         return answer

@@ -15,7 +15,13 @@ from gateway.errors import ContextTooLong, ModelUnavailable
 from gateway.immutable import replace
 from gateway.llm.calibration import Calibration
 from gateway.llm.known_windows import HALF
-from gateway.llm.tokens import estimate, estimate_block, estimate_messages, estimate_tools
+from gateway.llm.tokens import (
+    IMAGE_TOKENS,
+    estimate,
+    estimate_block,
+    estimate_messages,
+    estimate_tools,
+)
 from gateway.ports import (
     Clock,
     ContentBlock,
@@ -172,8 +178,11 @@ def _shorter(block: ContentBlock, excess: int, calibration: Calibration) -> Cont
     match block:
         case TextBlock(text=text):
             return TextBlock(_cut(text, excess, calibration))
-        case ToolOutcome(content=content):
-            return replace(block, content=_cut(content, excess, calibration))
+        case ToolOutcome(content=content, images=images):
+            if images:
+                content = f"{content}\n\n{IMAGE_LEFT_OUT.text}"
+            left = excess - IMAGE_TOKENS * len(images)
+            return replace(block, content=_cut(content, max(0, left), calibration), images=())
         case ImageBlock():
             return IMAGE_LEFT_OUT
         case DocumentBlock(instead=instead):

@@ -7,6 +7,7 @@ from typing import Final, Literal, Protocol, TypeAlias
 from msgspec import Struct, field
 
 from gateway.llm.calibration import Calibration
+from gateway.message import OutboundFile
 from gateway.ports import ContentBlock, ModelMessage, Usage, Wait
 from gateway.text import NO_TEXT, Text, text, verbatim
 
@@ -107,6 +108,8 @@ class TurnRequest(Struct, frozen=True):
     web: bool = False
     limits: TurnLimits = TurnLimits()
     """The limits of the turn."""
+    file_types: frozenset[str] = frozenset()
+    """The media types that the platform of the answer takes; none: all of them."""
 
 
 class ToolUse(Struct, frozen=True):
@@ -149,6 +152,8 @@ class TurnResult(Struct, frozen=True):
     """The ratio of tokens after this turn."""
     closing: Text = NO_TEXT
     """The sentence with which `text` ends, in the language of its readers; empty for none."""
+    files: tuple[OutboundFile, ...] = ()
+    """The files of tools, for the person, in order."""
 
     @property
     def failed(self) -> bool:

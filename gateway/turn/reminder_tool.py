@@ -20,7 +20,7 @@ from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience, Principal
 from gateway.policy.response_filter import filter_response
-from gateway.ports import ToolProvider, ToolSpec
+from gateway.ports import ToolAnswer, ToolProvider, ToolSpec
 from gateway.stores.appointments import AppointmentStore
 from gateway.text import day_in
 from gateway.turn.context.task import stated_in
@@ -127,7 +127,7 @@ class RemindTool:
         own = RUN if self._maker.prompts else REMIND
         return (*others, own) if others else ()
 
-    async def call(self, name: str, arguments: Mapping[str, object]) -> str:
+    async def call(self, name: str, arguments: Mapping[str, object]) -> ToolAnswer:
         if name != REMIND.name:
             return await self._tools.call(name, arguments)
         given = {key: value for key, value in arguments.items() if value not in (None, "")}

@@ -9,7 +9,16 @@ from collections.abc import Sequence
 from typing import Final, get_args
 
 from gateway.immutable import replace
-from gateway.message import NOTHING_SHOWN, Button, Choice, Outbound, ShownReply, button_in
+from gateway.message import (
+    NOTHING_SHOWN,
+    Button,
+    Choice,
+    Outbound,
+    OutboundFile,
+    ShownReply,
+    button_in,
+    image_mime,
+)
 from gateway.outbound.live.answer import BROKEN, HELD, STOPPED
 from gateway.people import Audience
 from gateway.policy.decision import Decision
@@ -80,7 +89,7 @@ async def render_answer(turn: TurnContext, services: Services) -> Decision:
         turn.id,
         turn.place,
         parts,
-        ShownReply(turn.answer.text, beneath.buttons, spoken),
+        ShownReply(turn.answer.text, beneath.buttons, (*spoken, *turn.answer.files)),
         reply_to_id=turn.asked.reply_to_id,
         reply_handle=turn.asked.reply_handle,
         person=turn.asker.person,
@@ -205,7 +214,20 @@ async def filter_answer(turn: TurnContext, services: Services) -> Decision:
         await audit("answer_withheld", turn, services, decision)
         turn.answer.closing = REPLACEMENT
         turn.answer.text = turn.language_of().shown(REPLACEMENT)
+        turn.answer.files = ()
+    withheld = [file for file in turn.answer.files if _may_hold_secret(file, turn.place.audience)]
+    if withheld:
+        turn.answer.files = tuple(each for each in turn.answer.files if each not in withheld)
+        await note_withheld(turn, "file", services)
     return decision
+
+
+def _may_hold_secret(file: OutboundFile, audience: Audience) -> bool:
+    """Return True for a text with a possible secret, in front of an audience that may not read
+    it."""
+    if image_mime(file.data):
+        return False
+    return filter_response(file.data.decode("utf-8", "replace"), audience).blocked
 
 
 async def _filtered(turn: TurnContext, markdown: str) -> FilterDecision:

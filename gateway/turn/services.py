@@ -60,6 +60,7 @@ from gateway.stores.takeovers import TakeoverStore
 from gateway.stores.traces import Traces
 from gateway.stores.usage import UsageLedger
 from gateway.text import Language
+from gateway.turn.catchup import CatchUp
 from gateway.turn.disclosure import Disclosure
 from gateway.turn.model_turn import TurnLimits
 from gateway.turn.readers import (
@@ -220,6 +221,8 @@ class Services:
     """First contacts."""
     speech: Speech = field(default_factory=Speech)
     """Recognises and makes speech."""
+    catchup: CatchUp | None = None
+    """Messages of places, for people who ask what they missed; None where it is off."""
 
     @property
     def policies(self) -> Policies:

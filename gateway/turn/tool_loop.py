@@ -41,6 +41,7 @@ from gateway.turn.model_turn import (
     TurnResult,
     closing,
 )
+from gateway.turn.tool_files import ShownFiles
 from gateway.turn.tools import CallRunner
 
 MAX_TAKEN_BACK: Final = 4
@@ -90,6 +91,7 @@ class ToolLoop:
     _model_calls: int = 0
     _asked_again: bool = False
     _error: str = ""
+    _shown: ShownFiles = field(init=False)
 
     def __post_init__(self) -> None:
         request, limits = self.request, self.request.limits
@@ -103,6 +105,7 @@ class ToolLoop:
         self._room = request.window - request.max_tokens
         self._room_elsewhere = request.largest_window - request.max_tokens
         self._calibration = request.calibration
+        self._shown = ShownFiles(request.file_types)
 
     async def run(self) -> TurnResult:
         """Answer the request. Never raises for failures of a model or a tool; only cancellation and
@@ -119,7 +122,7 @@ class ToolLoop:
     async def _run(self) -> Outcome:
         """Run rounds with tools, and after a limit one call without tools."""
         await self._find_tools()
-        runner = CallRunner(self.tools, self._offered, self.request.limits, self.clock)
+        runner = CallRunner(self.tools, self._offered, self.request.limits, self.clock, self._shown)
         capped: Outcome | None = None
         for number in range(self.request.limits.rounds + 1):
             if capped is None and number == self.request.limits.rounds:
@@ -176,6 +179,7 @@ class ToolLoop:
             error=self._error,
             calibration=self._calibration,
             closing=sentence,
+            files=self._shown.files,
         )
 
     # --- asking ---------------------------------------------------------------------------------

@@ -20,7 +20,9 @@ from msgspec import Struct
 
 from gateway.authorship import Authorship, Material, within_bounds
 from gateway.errors import ToolError
+from gateway.immutable import replace
 from gateway.llm.json_text import parse_object
+from gateway.message import OutboundFile
 from gateway.ports import (
     Clock,
     LLMProvider,
@@ -28,15 +30,18 @@ from gateway.ports import (
     ModelFinished,
     ModelRequest,
     ServerState,
+    ToolAnswer,
     ToolCall,
     ToolOutcome,
     ToolProvider,
     ToolSpec,
+    text_of_answer,
 )
 from gateway.ports.memory import TurnMemory
 from gateway.ports.model import CanReportState, CanStart
 from gateway.turn.model_turn import ToolUse, TurnLimits
 from gateway.turn.prompt import clip
+from gateway.turn.tool_files import ShownFiles
 
 log = structlog.get_logger(__name__)
 
@@ -94,7 +99,7 @@ class Toolbox:
         self._owners, self.problems = owners, tuple(problems)
         return tuple(offered.values())
 
-    async def call(self, name: str, arguments: Mapping[str, object]) -> str:
+    async def call(self, name: str, arguments: Mapping[str, object]) -> ToolAnswer:
         """Run a tool. Raises `ToolError`."""
         if name not in self._owners:
             await self.tools()
@@ -127,7 +132,7 @@ class LimitedTools:
         self._allowed = frozenset(self._permit(specs))
         return tuple(spec for spec in specs if spec.name in self._allowed)
 
-    async def call(self, name: str, arguments: Mapping[str, object]) -> str:
+    async def call(self, name: str, arguments: Mapping[str, object]) -> ToolAnswer:
         """Run a permitted tool. Raises `ToolError`, in the same words for a forbidden tool and for
         one that does not exist."""
         if self._allowed is None:
@@ -195,7 +200,7 @@ class OverheardTools:
         self._closed_world = frozenset(spec.name for spec in specs if not spec.open_world)
         return specs
 
-    async def call(self, name: str, arguments: Mapping[str, object]) -> str:
+    async def call(self, name: str, arguments: Mapping[str, object]) -> ToolAnswer:
         """Run a tool, and note its result or error as external text. Raises `ToolError`."""
         kind: Authorship = "tool" if name in self._closed_world else "web"
         try:
@@ -203,7 +208,7 @@ class OverheardTools:
         except ToolError as error:
             self._memory.reads((Material(kind, str(error), name),))
             raise
-        self._memory.reads((Material(kind, result, name),))
+        self._memory.reads((Material(kind, text_of_answer(result), name),))
         return result
 
     async def close(self) -> None:
@@ -271,7 +276,8 @@ class Round(Struct, frozen=True):
 
 
 class CallRunner:
-    """Runs calls within the limits. The model receives every failure as an error."""
+    """Runs calls within the limits. The model receives every failure as an error. `shown` takes the
+    files of results."""
 
     def __init__(
         self,
@@ -279,7 +285,9 @@ class CallRunner:
         offered: Mapping[str, ToolSpec],
         limits: TurnLimits,
         clock: Clock,
+        shown: ShownFiles | None = None,
     ) -> None:
+        self._shown = shown or ShownFiles()
         self._tools = tools
         self._offered = offered
         self._limits = limits
@@ -304,12 +312,20 @@ class CallRunner:
         else:
             done = [await self._run(call) for call in allowed]
         results = iter(done)
-        pairs = [
+        ran = [
             _failed(call, refusal, "not run") if refusal else next(results)
             for call, refusal in zip(calls, refusals, strict=True)
         ]
-        outcomes, uses = zip(*pairs, strict=True) if pairs else ((), ())
-        return Round(outcomes, uses, verdict)
+        outcomes = tuple(self._with_files(each) for each in ran)
+        return Round(outcomes, tuple(each.use for each in ran), verdict)
+
+    def _with_files(self, ran: "_Ran") -> ToolOutcome:
+        """Return the outcome with its pictures, and with a line about each file."""
+        if not ran.files:
+            return ran.outcome
+        told, images = self._shown.take(ran.files)
+        content = "\n\n".join(filter(str.strip, (ran.outcome.content, told)))
+        return replace(ran.outcome, content=content, images=images)
 
     def _refusal(self, number: int, reason: Verdict, cut_off: bool) -> str:
         if cut_off:
@@ -326,7 +342,7 @@ class CallRunner:
         spec = self._offered.get(call.name)
         return spec is None or not spec.side_effects
 
-    async def _run(self, call: ToolCall) -> tuple[ToolOutcome, ToolUse]:
+    async def _run(self, call: ToolCall) -> "_Ran":
         if call.name not in self._offered:
             names = ", ".join(list(self._offered)[:MAX_NAMED]) or "none"
             return _failed(call, f"There is no such tool. You may use: {names}.", "not offered")
@@ -337,14 +353,12 @@ class CallRunner:
             return _failed(call, problem, "invalid arguments")
         return await self._run_bounded(call, arguments)
 
-    async def _run_bounded(
-        self, call: ToolCall, arguments: Mapping[str, object]
-    ) -> tuple[ToolOutcome, ToolUse]:
+    async def _run_bounded(self, call: ToolCall, arguments: Mapping[str, object]) -> "_Ran":
         began = self._clock.monotonic()
         seconds = self._limits.tool_seconds
         try:
             async with asyncio.timeout(seconds):
-                text = await self._tools.call(call.name, arguments)
+                answer = await self._tools.call(call.name, arguments)
         except TimeoutError:
             problem, note = f"The tool did not answer within {seconds:g} seconds.", "timed out"
         except ToolError as error:
@@ -352,14 +366,21 @@ class CallRunner:
         except Exception as error:  # noqa: BLE001 - a tool is foreign code: its bug is its failure
             problem, note = "The tool failed.", f"failed: {type(error).__name__}"
         else:
-            content = clip(text, self._limits.tool_result)
-            elapsed = self._clock.monotonic() - began
-            return ToolOutcome(call.id, content), ToolUse(call.name, True, elapsed)
+            content = clip(text_of_answer(answer), self._limits.tool_result)
+            use = ToolUse(call.name, True, self._clock.monotonic() - began)
+            files = () if isinstance(answer, str) else answer.files
+            return _Ran(ToolOutcome(call.id, content), use, files)
         return _failed(call, problem, note, self._clock.monotonic() - began)
 
 
-def _failed(
-    call: ToolCall, problem: str, note: str, seconds: float = 0.0
-) -> tuple[ToolOutcome, ToolUse]:
+class _Ran(Struct, frozen=True):
+    """A call after its end."""
+
+    outcome: ToolOutcome
+    use: ToolUse
+    files: tuple[OutboundFile, ...] = ()
+
+
+def _failed(call: ToolCall, problem: str, note: str, seconds: float = 0.0) -> _Ran:
     use = ToolUse(call.name[:MAX_NAME], False, seconds, note)
-    return ToolOutcome(call.id, problem, is_error=True), use
+    return _Ran(ToolOutcome(call.id, problem, is_error=True), use)

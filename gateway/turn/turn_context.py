@@ -47,6 +47,7 @@ from gateway.ports.prompt_blocks import (
 from gateway.ports.traces import NO_CONVERSATION, Duration, Trace, ring_slot
 from gateway.ports.unit_of_work import CompletedTurn
 from gateway.text import ENGLISH, NO_TEXT, Language, Text
+from gateway.turn.catchup_tool import CatchUpTool
 from gateway.turn.context.history import NO_HISTORY, LoadedHistory
 from gateway.turn.context.task import TaskTool
 from gateway.turn.metering import Meter
@@ -238,6 +239,8 @@ class Generation:
     tools: ToolProvider | None = None
     tasks: TaskTool | None = None
     reminders: RemindTool | None = None
+    catchup: CatchUpTool | None = None
+    """The tool for messages of the place, where they are kept."""
     request: TurnRequest | None = None
     live: LiveAnswer | None = None
     result: TurnResult | None = None
@@ -259,6 +262,8 @@ class WrittenAnswer:
     text: str = ""
     closing: Text = NO_TEXT
     """The sentence of the program with which `text` ends, or which it is; empty for none."""
+    files: tuple[OutboundFile, ...] = ()
+    """The files of tools, which are sent behind the text."""
     footer: ShownFooter = NOTHING_BENEATH
     beneath: ShownReply = NOTHING_SHOWN
     spoken: OutboundFile | None = None

@@ -16,7 +16,7 @@ from pydantic import Field, StringConstraints
 from db.errors import StoreUnavailable
 from gateway.authorship import Material
 from gateway.errors import ToolError
-from gateway.ports import ToolProvider, ToolSpec
+from gateway.ports import TextToolProvider, ToolSpec
 from memory.knowledge.access import KnowledgeReader, is_restricted
 from memory.knowledge.answers import MAX_RESULTS, answers_of, note_of
 from memory.knowledge.model import FileKind, KnowledgeQuery
@@ -184,7 +184,7 @@ class KnowledgeTools:
 class CombinedTools:
     """Implements `gateway.ports.ToolProvider` over the tools of memory and of repositories."""
 
-    def __init__(self, memory: ToolProvider, repositories: KnowledgeTools) -> None:
+    def __init__(self, memory: TextToolProvider, repositories: KnowledgeTools) -> None:
         self._memory = memory
         self._repositories = repositories
 

@@ -11,7 +11,7 @@ from gateway.authorship import Material
 from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal
-from gateway.ports import ToolProvider
+from gateway.ports import TextToolProvider
 from gateway.ports.memory import NO_FOOTER, AnswerFooter, Caller, NoTools, TurnMemory
 from gateway.ports.prompt_blocks import KnowledgeItem, MissingPart, PromptParts
 from gateway.text import Text, day_in
@@ -109,7 +109,7 @@ class MemoryTurn:
         )
 
     @property
-    def tools(self) -> ToolProvider:
+    def tools(self) -> TextToolProvider:
         """The memory tools, the tool for documents, and those that search repositories."""
         if self._knowledge_tools is None:
             return self._tools
@@ -221,7 +221,7 @@ class MemoryTurn:
 class MemoryOffTurn:
     """Implements `gateway.ports.memory.TurnMemory` for a person who switched memory off."""
 
-    tools: ToolProvider = NoTools()
+    tools: TextToolProvider = NoTools()
     keeps: bool = False
     recalls: bool = False
 

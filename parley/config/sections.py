@@ -356,6 +356,18 @@ class DocumentsSection(Section):
     (`model.pdf`). A page costs about 1,600 tokens."""
 
 
+class CatchUpSection(Section):
+    """Messages of places that an operator switches on with `/catchup on`, kept for people who ask
+    what they missed (docs/how-to/catch-up.md)."""
+
+    enabled: bool = False
+    """Offer `/catchup`. Without it, nothing that does not address the assistant is stored."""
+    keep_days: float = Field(default=7, ge=0.01, le=31)
+    """Days for which a message is kept."""
+    messages: int = Field(default=2_000, ge=10, le=10_000)
+    """Messages of one place that are kept, the latest."""
+
+
 class ConversationSection(Section):
     """The treatment of messages that wait: while an answer is being written, or longer."""
 

@@ -79,6 +79,7 @@ class Settings(Section):
     appointments: AppointmentPolicy = AppointmentPolicy()
     context: sections.ContextSection = sections.ContextSection()
     documents: sections.DocumentsSection = sections.DocumentsSection()
+    catchup: sections.CatchUpSection = sections.CatchUpSection()
     conversation: sections.ConversationSection = sections.ConversationSection()
     workers: sections.WorkersSection = sections.WorkersSection()
     watchdog: sections.WatchdogSection = sections.WatchdogSection()

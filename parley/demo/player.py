@@ -173,6 +173,14 @@ def as_expected(scene: Scene, answers: Sequence[Seen], decided: int) -> bool:
             return len(texts) == 2 and texts[1].startswith(CLOCK)
         case Expect.LIMIT:
             return limited == 1 and len(answers) > 1
+        case Expect.PICTURE:
+            files = [file for answer in answers for file in answer.shown.files]
+            return any(texts) and any(file.mime.startswith("image/") for file in files)
+        case Expect.MISSED:
+            return any("Thursday" in text for text in texts) and any(
+                "https://discord.com/channels/" in one.shown.html + one.shown.text
+                for one in answers
+            )
         case Expect.CITED:
             return any(DECISION in text for text in texts)
         case Expect.NOT_CITED:

@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import socket
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -25,7 +26,7 @@ from parley.demo.agents import DemoAgents
 from parley.demo.api import DemoPages
 from parley.demo.knowledge import DemoKnowledge
 from parley.demo.player import Player, SceneOutcome
-from parley.demo.story import AGENTS, KNOWLEDGE, OPERATOR, STORY, USER_PER_MINUTE
+from parley.demo.story import AGENTS, CATCHUP, CHARTS, KNOWLEDGE, OPERATOR, STORY, USER_PER_MINUTE
 from parley.demo.terminal import show_outcome, show_summary
 from parley.demo.world import World
 from simulators.base import PlatformSimulator
@@ -41,6 +42,7 @@ ONCE: Final = "Without --once, the demo also serves a page on which you write me
 CHAT_PER_SECOND: Final = 20
 """The simulated platforms allow a higher rate than the real ones."""
 ASSISTANT: Final = "Parley"
+CHART_SERVER: Final = Path(__file__).with_name("chart_server.py")
 CONNECT_SECONDS: Final = 20.0
 DRAIN_SECONDS: Final = 2.0
 
@@ -99,12 +101,16 @@ def demo_settings(
             "assistant": {"name": ASSISTANT},
             "model": {} if key else {"provider": "offline"},
             "access": {"operators": _operators(simulators)},
+            "catchup": {"enabled": True},
             "limits": {"user_per_minute": USER_PER_MINUTE},
             "appointments": {"enabled": True},
             "delivery": {"chat_per_second": CHAT_PER_SECOND},
             "invocation": {"triggers": ["mention", "direct_message", "reply", "thread"]},
             "database": {"url": f"sqlite:///{folder / 'demo.db'}"},
             "server": {"host": "127.0.0.1", "port": port},
+            "mcp": {
+                "servers": {"charts": {"command": sys.executable, "args": [str(CHART_SERVER)]}}
+            },
             "webhooks": {"host": "127.0.0.1", "port": 0},
             "platforms": {
                 **{name: simulator.settings() for name, simulator in simulators.items()},
@@ -212,7 +218,7 @@ async def _tell(console: Console, demo: Demo) -> int:
     """Play the story; 0 when every scene went as expected, otherwise 1."""
     console.print(f"Model: {demo.model.english}.")
     outcomes: list[SceneOutcome] = []
-    story = (*STORY, *AGENTS, *(KNOWLEDGE if shutil.which("git") else ()))
+    story = (*STORY, *CHARTS, *CATCHUP, *AGENTS, *(KNOWLEDGE if shutil.which("git") else ()))
     player = Player(demo.world, demo.app.decisions, demo.agents.hand_over, demo.knowledge.ready)
     async for outcome in player.play(story):
         show_outcome(console, outcome, ASSISTANT)

@@ -24,6 +24,8 @@ class Expect(StrEnum):
     SILENCE = "not answered"
     ONCE = "answered once"
     REMINDED = "answered, and reminded seconds later"
+    PICTURE = "answered with a picture"
+    MISSED = "answered with a kept message and its link"
     LIMIT = "answered up to the limit, then one notice"
     CITED = "answered from the repository, with the citation"
     NOT_CITED = "answered without the repository"
@@ -155,6 +157,41 @@ STORY: Final = (
 )
 
 
+CHARTS: Final = (
+    Scene(
+        "chart",
+        "A tool of an MCP server draws a chart: the picture follows the answer",
+        Where("slack", "team", "Ada"),
+        "Please use the tool draw_chart",
+        mention=True,
+        expect=Expect.PICTURE,
+    ),
+)
+"""The part of the story that needs a program with tools."""
+CATCHUP: Final = (
+    Scene(
+        "catchup-on",
+        "An operator lets the messages of a channel be kept, which everybody there is told",
+        Where("discord", "team", OPERATOR),
+        command="catchup on",
+    ),
+    Scene(
+        "catchup-said",
+        "People talk to each other: kept now, and still not answered",
+        Where("discord", "team", "Ben"),
+        "The release moves to Thursday, because the tests are red",
+        expect=Expect.SILENCE,
+    ),
+    Scene(
+        "catchup-missed",
+        "Another person asks what they missed: each message has its link",
+        Where("discord", "team", "Cleo"),
+        "What did I miss? Please use the tool catch_up",
+        mention=True,
+        expect=Expect.MISSED,
+    ),
+)
+"""The part of the story that needs a program with this setting."""
 AGENTS: Final = (
     Scene(
         "agents-handoff",

@@ -2,12 +2,20 @@
 person for adapters that show them."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from gateway.commands.catalogue import APPROVE, CONSOLE, REGISTERED, REMINDERS, VOICE
+from gateway.commands.catalogue import (
+    APPROVE,
+    CATCHUP,
+    COMMANDS,
+    CONSOLE,
+    REGISTERED,
+    REMINDERS,
+    VOICE,
+)
 from gateway.extensions import ExtensionRegistry
 from gateway.languages.installed import Languages
 from gateway.markdown.text_renderer import Renderer
@@ -128,14 +136,29 @@ def remote_accounts(
     }
 
 
-_PARTS: Final[Sequence[tuple[Callable[[Settings], bool], Sequence[CommandSpec]]]] = (
+_Part: TypeAlias = tuple[Callable[[Settings], bool], Sequence[CommandSpec]]
+_OF_GATEWAY: Final[Sequence[_Part]] = (
     (lambda settings: settings.appointments.enabled, (REMINDERS,)),
+    (lambda settings: settings.catchup.enabled, (CATCHUP,)),
     (lambda settings: settings.voice.speech.base_url is not None, (VOICE,)),
     (lambda settings: settings.access.admission == "approved", (APPROVE,)),
+)
+"""The gateway's commands that can be off."""
+_OF_OTHERS: Final[Sequence[_Part]] = (
     (lambda settings: settings.memory.enabled, SPECS),
     (lambda settings: settings.console.enabled, (CONSOLE,)),
 )
-"""The commands of the parts of the program that can be off."""
+
+
+def _those_on(parts: Sequence[_Part], settings: Settings) -> Iterator[CommandSpec]:
+    for is_on, commands in parts:
+        if is_on(settings):
+            yield from commands
+
+
+def handled_commands(settings: Settings) -> tuple[CommandSpec, ...]:
+    """The commands that the gateway handles itself."""
+    return (*COMMANDS, *_those_on(_OF_GATEWAY, settings))
 
 
 def commands_of(settings: Settings) -> tuple[CommandSpec, ...]:
@@ -144,12 +167,12 @@ def commands_of(settings: Settings) -> tuple[CommandSpec, ...]:
 
 
 def _commands_of(settings: Settings) -> tuple[CommandSpec, ...]:
-    return (*REGISTERED, *(one for is_on, part in _PARTS if is_on(settings) for one in part))
+    return (*REGISTERED, *_those_on((*_OF_GATEWAY, *_OF_OTHERS), settings))
 
 
 def every_command() -> tuple[CommandSpec, ...]:
     """The commands to register with the platforms if every part is on, in English."""
-    commands = (*REGISTERED, *(one for _, part in _PARTS for one in part))
+    commands = (*REGISTERED, *(one for _, part in (*_OF_GATEWAY, *_OF_OTHERS) for one in part))
     return tuple(command.shown(ENGLISH) for command in commands)
 
 

@@ -36,6 +36,7 @@ def storage_chores(storage: Storage, settings: Settings, clock: Clock) -> Mappin
     Usage is summed by day before anything of it is deleted."""
     stores = storage.stores
     conversations_for = timedelta(hours=settings.context.ttl_hours)
+    caught_up_for = timedelta(days=settings.catchup.keep_days)
     calls_for = timedelta(days=settings.budgets.detail_days)
     return {
         **storage.hot.chores,
@@ -53,6 +54,7 @@ def storage_chores(storage: Storage, settings: Settings, clock: Clock) -> Mappin
         "first_contacts": lambda: storage.first_contacts.prune(clock.now() - KEEP_USAGE),
         "people_languages": lambda: storage.people_languages.prune(clock.now() - KEEP_LANGUAGES),
         "appointments": lambda: storage.appointments.prune(clock.now() - KEEP_ENDED),
+        "catchup": lambda: storage.catchup.prune(clock.now() - caught_up_for),
         "admissions": lambda: storage.admissions.prune(clock.now()),
         "console_sessions": lambda: storage.console_sessions.prune(clock.now()),
         "text_grants": lambda: storage.text_grants.prune(clock.now() - KEEP_READING),

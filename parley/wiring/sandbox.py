@@ -38,6 +38,7 @@ from gateway.ports import (
     ModelEvent,
     ModelRequest,
     TextDelta,
+    ToolAnswer,
     ToolSpec,
 )
 from gateway.ports.identities import NoLinkedIdentities
@@ -193,6 +194,7 @@ class Sandbox:
             admissions=admissions,
             pairing=None,
             owner_claims=None,
+            catchup=None,
         )
 
 
@@ -336,7 +338,7 @@ class _ReadOnlyTools:
         )
         return specs
 
-    async def call(self, name: str, arguments: Mapping[str, object]) -> str:
+    async def call(self, name: str, arguments: Mapping[str, object]) -> ToolAnswer:
         if name not in self._runs:
             raise ToolError(NOT_RUN)
         return await self._toolbox.call(name, arguments)

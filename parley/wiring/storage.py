@@ -29,6 +29,7 @@ from gateway.stores import schema as gateway_schema
 from gateway.stores.admissions import SqlAdmissions
 from gateway.stores.appointments import AppointmentStore
 from gateway.stores.break_glass import TextGrantStore
+from gateway.stores.catchup import CatchUpStore
 from gateway.stores.config_versions import ConfigVersions
 from gateway.stores.console_sessions import ConsoleSessionStore
 from gateway.stores.conversation_views import ConversationViews
@@ -253,6 +254,7 @@ class LongLived:
         self.people_languages = PeopleLanguages(engine)
         self.place_zones = PlaceZones(engine)
         self.appointments = AppointmentStore(engine)
+        self.catchup = CatchUpStore(engine)
         self.text_grants = TextGrantStore(engine)
         self.config_versions = ConfigVersions(engine)
         self.hot_losses = HotLosses(engine)
@@ -327,7 +329,7 @@ class Storage(LongLived):
             takeovers=self.takeovers,
             appointments=self.appointments,
         )
-        self.personal = (self.memory.personal, self.working, self.hot.personal)
+        self.personal = (self.memory.personal, self.working, self.hot.personal, self.catchup)
         """Every store with data of a person."""
 
     @property

@@ -10,7 +10,7 @@ from gateway.authorship import Material
 from gateway.immutable import replace
 from gateway.message import Button, Notice, OutboundFile, Place, Reply
 from gateway.people import Audience, PersonId, Principal, Role
-from gateway.ports import MembershipStatus, ToolProvider
+from gateway.ports import MembershipStatus, TextToolProvider
 from gateway.ports.conversations import History
 from gateway.ports.memory import AnswerFooter, Caller, TurnMemory, WaitingTurn
 from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
@@ -188,7 +188,7 @@ class Keeping:
     keep: Callable[[WaitingTurn], Awaitable[None]]
 
     @property
-    def tools(self) -> ToolProvider:
+    def tools(self) -> TextToolProvider:
         return self.turn.tools
 
     def reads(self, material: Sequence[Material]) -> None:

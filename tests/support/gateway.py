@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from db.sqlite import SqliteDatabase
-from gateway.commands.catalogue import APPROVE, COMMANDS, REMINDERS, VOICE
+from gateway.commands.catalogue import APPROVE, CATCHUP, COMMANDS, REMINDERS, VOICE
 from gateway.commands.handler import CommandHandler
 from gateway.extensions import ExtensionRegistry
 from gateway.immutable import replace
@@ -58,6 +58,7 @@ from gateway.stores.takeovers import TakeoverStore
 from gateway.stores.traces import Traces
 from gateway.stores.unit_of_work import SqliteUnitOfWork
 from gateway.stores.usage import UsageLedger
+from gateway.turn.catchup import CatchUpRules
 from gateway.turn.disclosure import Disclosure
 from gateway.turn.pipeline import Pipeline
 from gateway.turn.readers import Readers
@@ -178,6 +179,7 @@ async def gateway(
     concurrency: int = 8,
     text_cut: TextCut | None = None,
     speech: Speech | None = None,
+    catchup: CatchUpRules | None = None,
 ) -> AsyncIterator[Gateway]:
     """A running gateway whose model answers at once."""
     clock, traces, counts = FakeClock(), list[Trace](), Counter[tuple[str, str]]()
@@ -209,6 +211,7 @@ async def gateway(
     changes, store, buckets = RecordedChanges(), SqlAdmissions(held), SqliteBuckets(held, clock)
     admissions = Admissions(store, clock)
     spoken = (VOICE,) if speech is not None and speech.speaker is not None else ()
+    kept = (CATCHUP,) if catchup is not None else ()
     reminders = (REMINDERS,) if policies.appointments.enabled else ()
     approvals = (APPROVE,) if policies.access.admission == "approved" else ()
     services = Services(
@@ -233,7 +236,7 @@ async def gateway(
         deliverer=Deliverer(outbox, {("test", "main"): line}, clock, DeliveryRules(), count),
         loop_guard=BotLoopGuard(),
         extensions=extensions or ExtensionRegistry(),
-        commands=(*COMMANDS, *reminders, *approvals, *spoken),
+        commands=(*COMMANDS, *reminders, *approvals, *spoken, *kept),
         clock=clock,
         count=count,
         observe=traces.append,

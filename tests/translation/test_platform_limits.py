@@ -18,7 +18,7 @@ from adapters.telegram import command_languages
 from adapters.telegram import send as telegram
 from adapters.web.manifest import MAX_BUTTONS as MAX_WEB_BUTTONS
 from adapters.whatsapp import send as whatsapp
-from gateway.commands.catalogue import APPROVE, COMMANDS
+from gateway.commands.catalogue import APPROVE, CATCHUP, COMMANDS
 from gateway.commands.help_command import BUTTON as MORE
 from gateway.commands.help_command import VALUE, first_page, second_page
 from gateway.languages.installed import LanguagePolicy, Languages
@@ -55,7 +55,7 @@ AWKWARD: Final = "a_b*c~d<e>&[f](g)|h @everyone"
 MARKS: Final = "*_~`|[]\\"
 STYLES: Final = ("bold", "italic", "strike", "spoiler", "code", "link", "underline")
 VALUE_OF_64_BYTES: Final = "v" * 60
-ALL_COMMANDS: Final = (*COMMANDS, APPROVE, *MemoryCommands.specs)
+ALL_COMMANDS: Final = (*COMMANDS, CATCHUP, APPROVE, *MemoryCommands.specs)
 PLACE: Final = direct("ada")
 
 

@@ -207,9 +207,11 @@ def _written(block: ContentBlock) -> dict[str, Any] | None:
         case ToolCall(id=call_id, name=name, arguments=arguments):
             arguments_read = _object(arguments)
             return {"type": "tool_use", "id": call_id, "name": name, "input": arguments_read}
-        case ToolOutcome(call_id=call_id, content=content, is_error=is_error):
+        case ToolOutcome(call_id=call_id, content=content, is_error=is_error, images=images):
             outcome: dict[str, Any] = {"type": "tool_result", "tool_use_id": call_id}
-            outcome["content"] = content if content.strip() else "(no output)"
+            said = content if content.strip() else "(no output)"
+            parts = [{"type": "text", "text": said}, *map(_written, images)]
+            outcome["content"] = parts if images else said
             if is_error:
                 outcome["is_error"] = True
             return outcome

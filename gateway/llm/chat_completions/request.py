@@ -21,6 +21,7 @@ from gateway.ports import (
     ToolSpec,
 )
 
+PICTURES_OF_TOOLS: Final = "The pictures of these results, which no person sent:"
 PICTURE_LEFT_OUT: Final = "(A picture was left out here: the model's server does not take it.)"
 SIGNATURE: Final = "skip_thought_signature_validator"
 """The value that Google takes in place of the signature of a thought that another model had."""
@@ -97,10 +98,12 @@ class _Messages:
 
     def _user(self, message: ModelMessage) -> Iterator[Message]:
         parts: list[Message] = []
+        pictures: list[Message] = []
         for block in message.content:
             if isinstance(block, ToolOutcome):
                 text = block.content if block.content.strip() else "(no output)"
                 content = f"Error: {text}" if block.is_error else text
+                pictures.extend(map(self._picture, block.images))
                 if "tools" in self._without:
                     parts.append(_text(f"Result of a tool:\n{content}"))
                     continue
@@ -112,6 +115,8 @@ class _Messages:
                 parts.append(self._picture(block))
             elif isinstance(block, DocumentBlock):
                 parts.append(self._pdf(block))
+        if pictures:  # a result of a tool is a text only
+            parts += [_text(PICTURES_OF_TOOLS), *pictures]
         texts = all(part["type"] == "text" for part in parts)
         if texts and (len(parts) == 1 or "text_parts" in self._without):
             joined = "\n\n".join(part["text"] for part in parts)  # some servers read texts only

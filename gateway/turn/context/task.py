@@ -15,7 +15,7 @@ from msgspec import Struct
 from gateway.errors import ToolError
 from gateway.people import Audience, Principal, Role
 from gateway.policy.response_filter import filter_response
-from gateway.ports import ToolProvider, ToolSpec
+from gateway.ports import ToolAnswer, ToolProvider, ToolSpec
 from gateway.ports.conversations import MAX_TASK, ConversationTask
 from gateway.turn.context.shortening import sentences
 from safety.injection_detection.detect import detect_injection
@@ -96,7 +96,7 @@ class TaskTool:
         others = await self._tools.tools()
         return (*others, SET_TASK) if others else ()
 
-    async def call(self, name: str, arguments: Mapping[str, object]) -> str:
+    async def call(self, name: str, arguments: Mapping[str, object]) -> ToolAnswer:
         if name != SET_TASK.name:
             return await self._tools.call(name, arguments)
         text = arguments.get("task")

@@ -17,8 +17,10 @@ from gateway.ports import (
     CanDescribeSpaces,
     CanFetchFiles,
     CanFetchPortraits,
+    CanLinkMessages,
     CanMarkRead,
     CanNameRooms,
+    CanOverhear,
     CanReact,
     CanReadThread,
     CanShowEnd,
@@ -66,6 +68,26 @@ async def test_a_room_has_the_name_that_people_see(stage: Stage) -> None:
     for unknown in ("999999999999", "-"):
         with suppress(DeliveryError):
             assert await stage.adapter.room_name(unknown) == ""
+
+
+@proves("links_messages")
+async def test_each_message_of_a_room_has_an_address_of_its_own(stage: Stage) -> None:
+    room, adapter = stage.platform.room("general"), stage.adapter
+    assert isinstance(adapter, CanLinkMessages)
+    heard = [await stage.hear(text, room, mention=True) for text in ("one", "two")]
+    first, second = (adapter.message_link(one.place, one.id) for one in heard)
+    assert first != second
+    for link, one in ((first, heard[0]), (second, heard[1])):
+        assert link.startswith("https://")
+        assert link.endswith(one.id.replace(".", ""))
+        assert not set(link) & set("()<>[] ")
+
+
+@proves("overhears")
+async def test_an_account_knows_if_it_hears_whole_rooms(stage: Stage) -> None:
+    assert isinstance(stage.adapter, CanOverhear)
+    await stage.hear()
+    assert stage.adapter.overhears() in (True, False)
 
 
 @proves("describes_spaces")
@@ -234,14 +256,38 @@ async def test_a_document_is_announced_as_one_and_fetched_whole(stage: Stage) ->
         OutboundFile("dot.png", "image/png", PNG),
         OutboundFile("a.txt", "text/plain", b"1,2\n"),
         OutboundFile("a\r\nb.txt", "text/plain", b"1,2\n"),
+        OutboundFile("a.csv", "text/csv", b"1,2\n"),
+        OutboundFile("large.png", "image/png", PNG + bytes(1_000_000)),
     ],
-    ids=["picture", "text", "line break in the name"],
+    ids=["picture", "text", "line break in the name", "table", "large picture"],
 )
 async def test_a_sent_file_arrives_unchanged(stage: Stage, file: OutboundFile) -> None:
     place = (await stage.hear()).place
     await stage.adapter.send(stage.file(file, place))
     (seen,) = await stage.shown(stage.room, bool)
     assert [sent.data for sent in seen.files] == [file.data]
+
+
+ANY_FILE: Final = OutboundFile("a.bin", "application/octet-stream", b"\x00\x01")
+
+
+@proves("file_types")
+async def test_a_file_of_a_type_that_is_not_named_is_permanent(stage: Stage) -> None:
+    types = stage.adapter.capabilities.file_types
+    assert ANY_FILE.mime not in types
+    assert {"image/png", "text/plain"} <= types
+    place = (await stage.hear()).place
+    with pytest.raises(Permanent):
+        await stage.adapter.send(stage.file(ANY_FILE, place))
+
+
+@proves("files_out")
+@lacks("file_types")
+async def test_a_file_of_any_type_arrives(stage: Stage) -> None:
+    place = (await stage.hear()).place
+    await stage.adapter.send(stage.file(ANY_FILE, place))
+    (seen,) = await stage.shown(stage.room, bool)
+    assert [sent.data for sent in seen.files] == [ANY_FILE.data]
 
 
 @lacks("files_out")

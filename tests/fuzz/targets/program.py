@@ -3,6 +3,7 @@
 import base64
 import contextlib
 from datetime import UTC, datetime
+from pathlib import PurePosixPath
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -10,10 +11,11 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
 from gateway.llm.json_text import parse_object
-from gateway.message import Attachment
+from gateway.message import Attachment, image_mime
 from gateway.turn.attachments import FetchedFile, to_content
 from gateway.turn.mcp_bounds import UnusableAnswer, read_message
-from gateway.turn.mcp_format import MAX_RESULT, result_text, tool_spec
+from gateway.turn.mcp_format import MAX_RESULT, result_of, tool_spec
+from gateway.turn.tool_files import MAX_FILE
 from memory.actions.documents import Restore
 from memory.actions.memories import MemoryBody, MemorySearch
 from memory.actions.reviews import Reject
@@ -40,8 +42,21 @@ def _result(value: Any) -> None:
         return
     assert message is not None
     content = message.value["result"]["content"]
-    blocks = [SimpleNamespace(**one) for one in content] if isinstance(content, list) else []
-    assert len(result_text(blocks)) <= MAX_RESULT
+    blocks = [_block(one) for one in content] if isinstance(content, list) else []
+    answer = result_of("draw", blocks)
+    assert len(answer.text) <= MAX_RESULT
+    for file in answer.files:
+        assert 0 < len(file.data) <= MAX_FILE
+        assert file.name == PurePosixPath(file.name).name
+        assert image_mime(file.data) == (file.mime if file.mime.startswith("image/") else "")
+
+
+def _block(piece: dict[str, Any]) -> SimpleNamespace:
+    """Return a piece of content as the library parses it."""
+    one = {**piece, "mime_type": piece.get("mimeType", "")}
+    if isinstance(resource := piece.get("resource"), dict):
+        one["resource"] = SimpleNamespace(**resource, mime_type=resource["mimeType"])
+    return SimpleNamespace(**one)
 
 
 def _tool(value: Any) -> None:

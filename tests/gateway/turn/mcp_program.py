@@ -1,6 +1,7 @@
 """A small real MCP server: `python mcp_program.py stdio`, or `... http PORT_FILE`."""
 
 import asyncio
+import base64
 import os
 import socket
 import sys
@@ -9,10 +10,24 @@ from pathlib import Path
 import uvicorn
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import ToolAnnotations
+from mcp_types import (
+    AudioContent,
+    BlobResourceContents,
+    ContentBlock,
+    EmbeddedResource,
+    ImageContent,
+    ResourceLink,
+    TextContent,
+    TextResourceContents,
+    ToolAnnotations,
+)
 from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
 
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010804000000b51c0c020000000b4944415478da6364f80f"
+    "00010501012718e3660000000049454e44ae426082"
+)
 server = MCPServer("test")
 
 
@@ -26,6 +41,28 @@ def add(a: float, b: float) -> str:
 def write_note(text: str) -> str:
     """Writes a note."""
     return f"noted: {text}"
+
+
+def encoded(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+@server.tool(annotations=ToolAnnotations(read_only_hint=True))
+def chart() -> list[ContentBlock]:
+    """Draws a chart."""
+    csv, audio = b"month,sum\n5,7\n", b"RIFF-wave"
+    return [
+        TextContent(text="Sales of May"),
+        ImageContent(data=encoded(PNG), mime_type="image/png"),
+        EmbeddedResource(
+            resource=BlobResourceContents(
+                uri="file:///tmp/sales.csv", mime_type="text/csv", blob=encoded(csv)
+            )
+        ),
+        EmbeddedResource(resource=TextResourceContents(uri="file:///notes", text="the notes")),
+        AudioContent(data=encoded(audio), mime_type="audio/wav"),
+        ResourceLink(name="the page", uri="https://example.com/page"),
+    ]
 
 
 @server.tool()

@@ -18,9 +18,9 @@ from gateway.ports import (
     ModelMessage,
     ModelRequest,
     TextBlock,
+    TextToolProvider,
     ToolCall,
     ToolOutcome,
-    ToolProvider,
     Usage,
 )
 from gateway.ports.memory import AnswerFooter, Caller, NoMemory, TurnMemory
@@ -47,7 +47,7 @@ WHEAT = KnowledgeItem("k2", "Wheat does not.", "memory of 2026-11-02", 0.7, labe
 class Remembers(NoMemory):
     """A memory that always tells the same."""
 
-    tools: ToolProvider = StubTools(ADD)
+    tools: TextToolProvider = StubTools(ADD)
     keeps = True
     recalls = True
 

@@ -16,11 +16,13 @@ import pytest_asyncio
 
 from gateway.errors import ConfigurationError, ToolError
 from gateway.llm.offline import OfflineProvider
+from gateway.ports import ToolAnswer, ToolResult, text_of_answer
 from gateway.ports.clock import SystemClock
 from gateway.turn.external_mcp_server import McpServer
 from gateway.turn.mcp_connection import McpTools
 from gateway.turn.mcp_format import tool_name, tool_spec, usable_schema
 from gateway.turn.tools import Toolbox
+from tests.gateway.turn.mcp_program import PNG
 from tests.gateway.turn.stubs import StubTools, Turn, spec
 from tests.support.clock import HurriedClock
 from tests.support.patience import LAUNCH
@@ -152,7 +154,20 @@ async def test_errors_of_tools_are_tool_errors(shared: McpTools) -> None:
 
 @on_one_server
 async def test_a_huge_result_is_limited(shared: McpTools) -> None:
-    assert len(await shared.call("test__flood", {})) <= 100_000
+    assert len(text_of_answer(await shared.call("test__flood", {}))) <= 100_000
+
+
+@on_one_server
+async def test_pictures_recordings_and_files_are_files_of_the_result(shared: McpTools) -> None:
+    answer = await shared.call("test__chart", {})
+
+    assert isinstance(answer, ToolResult)
+    assert answer.text == "Sales of May\n\nthe notes\n\n(the page: https://example.com/page)"
+    assert [(file.name, file.mime, file.data) for file in answer.files] == [
+        ("chart.png", "image/png", PNG),
+        ("sales.csv", "text/csv", b"month,sum\n5,7\n"),
+        ("chart.wav", "audio/wav", b"RIFF-wave"),
+    ]
 
 
 @on_one_server
@@ -193,7 +208,7 @@ async def test_a_killed_server_is_restarted(local: McpTools) -> None:
     (pid,) = children()
     psutil.Process(pid).kill()
 
-    async def call_until_it_works() -> str:
+    async def call_until_it_works() -> ToolAnswer:
         while True:
             with suppress(ToolError):
                 return await local.call("test__add", {"a": 1, "b": 2})

@@ -17,6 +17,7 @@ from mcp import StdioServerParameters
 from structlog.testing import capture_logs
 
 from gateway.errors import ToolError
+from gateway.ports import text_of_answer
 from gateway.turn import mcp_bounds, mcp_stdio
 from gateway.turn.external_mcp_server import McpServer, probe
 from gateway.turn.mcp_connection import McpTools
@@ -96,14 +97,14 @@ def chunked(first: bytes, again: bytes, kind: str) -> Answer:
 
 RAW_DEFLATE = -zlib.MAX_WBITS
 REFUSED: list[tuple[str, Answer, str]] = [
-    ("a gzip bomb", bombs(64 * MB), "larger than 4 MB"),
-    ("a deflate bomb", bombs(64 * MB, "deflate", zlib.MAX_WBITS), "larger than 4 MB"),
+    ("a gzip bomb", bombs(64 * MB), "larger than 8 MB"),
+    ("a deflate bomb", bombs(64 * MB, "deflate", zlib.MAX_WBITS), "larger than 8 MB"),
     ("an unknown encoding", bombs(MB, "br"), "unrequested encoding"),
     ("two encodings", bombs(MB, "gzip, gzip"), "unrequested encoding"),
     ("a raw deflate stream", bombs(MB, "deflate", RAW_DEFLATE), "cannot be decompressed"),
     ("no gzip", plain(b"plain", "Content-Encoding: gzip"), "cannot be decompressed"),
-    ("a long body", plain(b" " * (5 * MB)), "larger than 4 MB"),
-    ("a body without end", endless(b"", b" " * 65_536, kind="application/json"), "4 MB"),
+    ("a long body", plain(b" " * (9 * MB)), "larger than 8 MB"),
+    ("a body without end", endless(b"", b" " * 65_536, kind="application/json"), "8 MB"),
     ("bytes in chunks", chunked(b"[", b" ", "application/json"), "20,000 pieces"),
     ("a stream in chunks", chunked(b"data: ", b"y", "text/event-stream"), "20,000 pieces"),
     ("many values", plain(b"[%s1]" % (b"1," * SIGNS)), "commas, colons and brackets"),
@@ -114,7 +115,7 @@ REFUSED: list[tuple[str, Answer, str]] = [
     ("a notification alone", plain(b'{"jsonrpc":"2.0","method":"x"}'), "no answer"),
     ("a stream without end", endless(b"", notifications("y" * 60_000)), "16 MB"),
     ("many small events", endless(b"", notifications("y", 300)), "10,000 lines"),
-    ("a line without end", endless(b"data: ", b"y" * 65_536), "larger than 4 MB"),
+    ("a line without end", endless(b"data: ", b"y" * 65_536), "larger than 8 MB"),
     ("comments without end", endless(b"", b": c\n" * 500), "10,000 lines"),
     ("a compressed stream", endless(b"", b"\n", "Content-Encoding: zstd"), "unrequested encoding"),
 ]
@@ -158,7 +159,9 @@ WORST: dict[str, bytes] = {
     "escapes": b'{"content":[{"type":"text","text":"%s"}]}' % (b"\\u00e9" * 690_000),
     "tags": b'{"content":[{"type":"text","text":"%s"}]}' % (b"<" * 4_000_000),
     "a picture": b'{"content":[{"type":"image","mimeType":"image/png","data":"%s"}]}'
-    % (b"A" * 4_000_000),
+    % (b"A" * 6_900_000),
+    "files": b'{"content":[%s]}'
+    % b",".join([b'{"type":"audio","mimeType":"a/b","data":"%s"}' % (b"A" * 2_000_000)] * 4),
 }
 
 
@@ -173,8 +176,8 @@ async def test_the_worst_answers_within_the_bounds_do_not_hold_the_loop(
     # A hold of ours is in each of the three, a pause of the machine in one.
     for _ in range(3):
         with watched_loop() as watch:
-            text = await tools.call("bad__page", {})
-        assert 0 < len(text) <= 20_000
+            text = text_of_answer(await tools.call("bad__page", {}))
+        assert (0 < len(text) <= 20_000) or kind in ("a picture", "files")
         held.append(watch.longest)
 
     assert min(held) < HELD_SECONDS
@@ -216,7 +219,7 @@ async def test_refused_lists_and_openings_are_named(web: tuple[HostileServer, Mc
     for method in ("tools/list", "initialize"):
         server.answers = {method: bombs(64 * MB)}
         problem = (await probe(McpServer("bad", url=server.url))).problem
-        assert problem == "its answer was refused: it is larger than 4 MB"
+        assert problem == "its answer was refused: it is larger than 8 MB"
 
 
 async def test_a_schema_of_results_is_not_used(web: tuple[HostileServer, McpTools]) -> None:
@@ -232,7 +235,7 @@ async def test_a_schema_of_results_is_not_used(web: tuple[HostileServer, McpTool
     server.answers["tools/call"] = result(json.dumps(content).encode())
 
     with watched_loop() as watch:
-        assert "aaa" in await tools.call("bad__page", {})
+        assert "aaa" in text_of_answer(await tools.call("bad__page", {}))
 
     assert watch.longest < HELD_SECONDS
     await tools.close()
@@ -329,7 +332,7 @@ async def test_interim_responses_without_end_do_not_hold_the_loop(
 
 @pytest.mark.parametrize(
     ("kind", "reason"),
-    [("long", "larger than 4 MB"), ("endless", "larger than 4 MB"), ("messages", "6,000 messages")],
+    [("long", "larger than 8 MB"), ("endless", "larger than 8 MB"), ("messages", "6,000 messages")],
 )
 async def test_a_program_that_writes_too_much_fails_the_call(kind: str, reason: str) -> None:
     server = McpServer("bad", command=sys.executable, args=(str(PROGRAM), kind))
