@@ -1,5 +1,5 @@
-"""The languages and time zones of people: what each of them chose, and what their platform told
-last."""
+"""The languages, time zones and quiet hours of people: what each of them chose, and what their
+platform told last."""
 
 from datetime import datetime
 from typing import Final
@@ -23,8 +23,10 @@ ZONES: Final = tuple(
     for column in ("zone", "zone_told")
 )
 """The time zone that a person chose, and the one that their platform told last."""
+QUIET: Final = ("ALTER TABLE people_languages ADD COLUMN quiet text NOT NULL DEFAULT ''",)
+"""The quiet hours that a person chose."""
 OF: Final = Statement("""
-    SELECT chosen, told, zone, zone_told, at FROM people_languages
+    SELECT chosen, told, zone, zone_told, at, quiet FROM people_languages
     WHERE tenant = :tenant AND person = :person
 """)
 PUT: Final = Statement("""
@@ -39,11 +41,17 @@ PUT_ZONES: Final = Statement("""
     ON CONFLICT (tenant, person)
     DO UPDATE SET zone = excluded.zone, zone_told = excluded.zone_told, at = excluded.at
 """)
+PUT_QUIET: Final = Statement("""
+    INSERT INTO people_languages (tenant, person, chosen, told, quiet, at)
+    VALUES (:tenant, :person, '', '', :quiet, :at)
+    ON CONFLICT (tenant, person) DO UPDATE SET quiet = excluded.quiet, at = excluded.at
+""")
 PRUNE: Final = deleting_some("people_languages", "tenant, person", "at < :before", "at")
 
 
 class PersonLanguages(Struct, frozen=True):
-    """The known facts of a person's language and time zone; an empty name stands for nothing."""
+    """The known facts of a person's language, time zone and quiet hours; an empty name stands for
+    nothing."""
 
     chosen: str = ""
     """The name of the language that they chose with `/language`."""
@@ -56,6 +64,8 @@ class PersonLanguages(Struct, frozen=True):
     """The time zone that they chose with `/timezone`."""
     zone_told: str = ""
     """The time zone that their platform told last."""
+    quiet: str = ""
+    """The quiet hours that they chose with `/quiet`: such as 22:00-07:00, or `off`."""
 
 
 class PeopleLanguages:
@@ -70,8 +80,8 @@ class PeopleLanguages:
         rows = await self._database.fetch(OF, params)
         if not rows:
             return _NONE
-        chosen, told, zone, zone_told, at = rows[0]
-        return PersonLanguages(chosen, told, time_of(at), zone, zone_told)
+        chosen, told, zone, zone_told, at, quiet = rows[0]
+        return PersonLanguages(chosen, told, time_of(at), zone, zone_told, quiet)
 
     async def put(self, tenant: str, person: str, chosen: str, told: str, at: datetime) -> None:
         """Store the languages of a person in place of the earlier ones."""
@@ -94,6 +104,16 @@ class PeopleLanguages:
             "at": micros(at),
         }
         await self._database.change(PUT_ZONES, params)
+
+    async def put_quiet(self, tenant: str, person: str, quiet: str, at: datetime) -> None:
+        """Store the quiet hours of a person in place of the earlier ones."""
+        params = {
+            "tenant": storable(tenant),
+            "person": storable(person),
+            "quiet": quiet,
+            "at": micros(at),
+        }
+        await self._database.change(PUT_QUIET, params)
 
     async def prune(self, before: datetime) -> int:
         """Delete some people of whom there is nothing since then; returns how many, 0 at the

@@ -42,6 +42,7 @@ TURNS: Final = f"""
             WHERE role = 'user' AND {PERSON} AND {OWN_TENANT})))
 """
 USAGE: Final = f"tenant = :tenant AND {PERSON}"
+READ: Final = f"tenant = :tenant AND {among('reader', 'persons')}"
 ARCHIVED: Final = f"tenant = :tenant AND {among('owner', 'persons')}"
 OPERATED: Final = among("operator", "persons")
 TAKEN_OVER: Final = f"tenant = :tenant AND ({PERSON} OR {OPERATED})"
@@ -172,7 +173,9 @@ ALL: Final = (
     _table("pairing_requests", "tenant, person, name, place, state, made_at, until", USAGE),
     _table("approvers", "tenant, person, place, at", USAGE),
     _table("first_contacts", "tenant, person, room, at", USAGE),
-    _table("people_languages", "tenant, person, chosen, told, zone, zone_told, at", USAGE),
+    _table("people_languages", "tenant, person, chosen, told, zone, zone_told, quiet, at", USAGE),
+    _table("proactive_sent", "tenant, reader, day, key, at", READ),
+    _table("proactive_waiting", "tenant, key, person, due, reason, body, at", USAGE),
     _table(
         "console_sessions",
         "id, tenant, person, label, zone, theme, made_at, seen_at, until",
@@ -220,6 +223,8 @@ ERASE: Final = (
     Statement(f"DELETE FROM approvers WHERE {USAGE}"),
     Statement(f"DELETE FROM first_contacts WHERE {USAGE}"),
     Statement(f"DELETE FROM people_languages WHERE {USAGE}"),
+    Statement(f"DELETE FROM proactive_sent WHERE {READ}"),
+    Statement(f"DELETE FROM proactive_waiting WHERE {USAGE}"),
     Statement(f"DELETE FROM owner_codes WHERE {USAGE}"),
     Statement(f"DELETE FROM console_sessions WHERE {USAGE}"),
     Statement(f"DELETE FROM console_links WHERE {USAGE}"),
@@ -314,6 +319,7 @@ def _plain(name: str, value: object) -> object:
         "until",
         "ended",
         "day",
+        "due",
     ) and isinstance(value, int):
         return time_of(value).timestamp()
     if name in ("decisions", "durations") and isinstance(value, str):

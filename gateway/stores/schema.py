@@ -18,6 +18,7 @@ from gateway.stores import (
     long_lived_states,
     people_languages,
     people_names,
+    proactive,
     takeovers,
     turn_index,
     usage_days,
@@ -222,5 +223,6 @@ SCHEMA: Final = Schema(
         people_languages.SCHEMA,
         first_contacts.SCHEMA,
         people_languages.ZONES,
+        (*people_languages.QUIET, *proactive.SCHEMA),
     ),
 )
