@@ -15,6 +15,9 @@ from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, model
 from gateway.ports import AdapterState, Clock
 
 WINDOW: Final = timedelta(hours=24)
+REFUSED: Final = "template_refused"
+TRY_AGAIN: Final = timedelta(hours=1)
+"""The time after which a refused template is used again."""
 
 
 def is_open(wrote_at: datetime, now: datetime) -> bool:
@@ -50,6 +53,14 @@ class ServiceWindows:
             return None
         at = await self._wrote_at(key)
         return at is not None and is_open(at, self._clock.now())
+
+    async def note_refused_template(self) -> None:
+        """Record that Meta refused the template."""
+        await self._state.put(REFUSED, "1", TRY_AGAIN)
+
+    async def template_refused(self) -> bool:
+        """True when Meta refused the template within the last hour."""
+        return await self._state.get(REFUSED) is not None
 
     async def _wrote_at(self, key: str) -> datetime | None:
         kept = await self._state.get(f"window:{key}")

@@ -26,6 +26,7 @@ from gateway.ports import (
     CanReadThread,
     CanShowEnd,
     CanShowLive,
+    CanTellReach,
     CanType,
 )
 from parley.testing.case import FEATURES, AdapterCase
@@ -41,6 +42,7 @@ PROTOCOLS: Final[Mapping[str, type]] = {
     "files_in": CanFetchFiles,
     "live": CanShowLive,
     "tells_members": CanCheckMembership,
+    "tells_reach": CanTellReach,
     "names_rooms": CanNameRooms,
     "describes_spaces": CanDescribeSpaces,
     "portraits": CanFetchPortraits,
