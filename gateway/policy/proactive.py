@@ -10,6 +10,7 @@ from typing import Final, Literal
 from msgspec import Struct
 from pydantic import Field
 
+from gateway.message import Reach
 from gateway.policy.decision import Decision
 from gateway.policy.quiet_hours import QuietHours, QuietHoursText
 from gateway.settings import Section
@@ -18,9 +19,6 @@ STAGE: Final = "proactive"
 Kind = Literal["asked", "recurring", "notice"]
 """`asked`: a single message at a time that its reader named. `recurring`: a repeated or scheduled
 one. `notice`: one that the program makes."""
-Reach = Literal["open", "template", "closed"]
-"""The platform takes any message, takes the configured template only, or takes none before the
-person writes."""
 Action = Literal["send", "wait", "wait_for_person", "never"]
 
 SENT: Final = "within_rules"
@@ -33,6 +31,9 @@ TOGETHER: Final = "daily_limit_together"
 WINDOW: Final = "window_closed"
 UNSURE: Final = "membership_unknown"
 LEFT: Final = "left"
+TRIED_TEMPLATE: Final = "template_tried"
+"""A message was queued as a template, and waits until it is known that the platform took it."""
+HELD: Final = "waits_already"
 EXPIRED: Final = "expired"
 TOO_MANY: Final = "too_many_waiting"
 UNKNOWN_TENANT: Final = "tenant_unknown"
@@ -98,14 +99,12 @@ class Circumstances(Struct, frozen=True):
 
 class Verdict(Struct, frozen=True):
     """`until` is the time at which to decide again: after `wait`, and at the latest after
-    `wait_for_person`. `last`: this is the last message of the day. `by_template`: without
-    buttons."""
+    `wait_for_person`. `by_template`: without buttons."""
 
     action: Action
     reason: str
     """A code such as "quiet_hours"."""
     until: datetime | None = None
-    last: bool = False
     by_template: bool = False
 
     def decision(self) -> Decision:
@@ -121,11 +120,9 @@ def may_send(message: ProactiveMessage, now: Circumstances) -> Verdict:
         verdict = rule(message, now)
         if verdict is not None:
             return verdict
-    last = bool(now.most) and now.sent + 1 == now.most
     if now.reach == "template":
-        return Verdict("send", BY_TEMPLATE, last=last, by_template=True)
-    asked = _asked_within(message, now)
-    return Verdict("send", ASKED_FOR if asked else SENT, last=last)
+        return Verdict("send", BY_TEMPLATE, by_template=True)
+    return Verdict("send", ASKED_FOR if _asked_within(message, now) else SENT)
 
 
 Rule = Callable[[ProactiveMessage, Circumstances], Verdict | None]

@@ -5,8 +5,16 @@ from typing import Final, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from gateway.message import Attachment, Button, ChatMessage, Outbound, Part, Place, Receipt
-from gateway.policy.proactive import Reach
+from gateway.message import (
+    Attachment,
+    Button,
+    ChatMessage,
+    Outbound,
+    Part,
+    Place,
+    Reach,
+    Receipt,
+)
 from gateway.text import Unconverted
 
 

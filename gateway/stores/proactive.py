@@ -2,7 +2,7 @@
 places. The quiet hours of people are stored with their time zone (`people_languages`)."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from msgspec import Struct, json
@@ -11,12 +11,15 @@ from db import Database, Row, Statement, Work, among, change, execute, fetch, lo
 from db.database import delete_some, deleting_some
 from db.statements import BY_KEY
 from db.values import micros, storable, time_of
+from gateway.policy.proactive import WINDOW
 from gateway.ports.proactive import PendingNotice, WaitingNotice
 
 MAX_WAITING: Final = 100
 """Messages that wait for one person."""
 MAX_BODY: Final = 32_000
 """Characters of a stored message."""
+KEYS_KEPT: Final = timedelta(days=2)
+"""The time for which the key of a sent message is known."""
 MAX_PLACES: Final = 10_000
 """Places of one tenant with quiet hours of their own."""
 
@@ -33,6 +36,8 @@ SCHEMA: Final = (
     )""",
     "CREATE INDEX proactive_waiting_due ON proactive_waiting (due)",
     "CREATE INDEX proactive_waiting_person ON proactive_waiting (tenant, person)",
+    f"""CREATE INDEX proactive_waiting_blocked ON proactive_waiting (tenant, person)
+    WHERE reason = '{WINDOW}'""",
     f"""CREATE TABLE quiet_places (
         tenant text NOT NULL, place text NOT NULL, hours text NOT NULL, at bigint NOT NULL,
         PRIMARY KEY (tenant, place)
@@ -52,20 +57,21 @@ PRUNE_SENT: Final = deleting_some(
 COLUMNS: Final = "tenant, key, person, due, reason, body, at"
 WAITING: Final = Statement("""
     SELECT count(*) FROM proactive_waiting
-    WHERE tenant = :tenant AND person = :person AND key <> :key
+    WHERE tenant = :tenant AND person = :person AND key <> :key AND body <> ''
 """)
+HELD: Final = Statement("SELECT 1 FROM proactive_waiting WHERE tenant = :tenant AND key = :key")
 HOLD: Final = Statement(f"""
     INSERT INTO proactive_waiting ({COLUMNS})
     VALUES (:tenant, :key, :person, :due, :reason, :body, :at)
     ON CONFLICT (tenant, key) DO NOTHING
 """)
 DUE: Final = Statement("""
-    SELECT body, reason, at, batch FROM proactive_waiting WHERE due <= :now
+    SELECT body, reason, at, batch FROM proactive_waiting WHERE due <= :now AND body <> ''
     ORDER BY due, at, tenant, key LIMIT :limit
 """)
 IN_BATCH: Final = Statement("""
     SELECT body, reason, at, batch FROM proactive_waiting
-    WHERE tenant = :tenant AND batch = :batch ORDER BY at, key
+    WHERE tenant = :tenant AND batch = :batch AND body <> '' ORDER BY at, key
 """)
 CHOOSE: Final = Statement(f"""
     UPDATE proactive_waiting SET batch = :batch
@@ -75,16 +81,24 @@ DELAY: Final = Statement("""
     UPDATE proactive_waiting SET due = :due, reason = :reason, batch = ''
     WHERE tenant = :tenant AND key = :key
 """)
-DROP: Final = Statement("DELETE FROM proactive_waiting WHERE tenant = :tenant AND key = :key")
-DROP_BATCH: Final = Statement(
-    "DELETE FROM proactive_waiting WHERE tenant = :tenant AND batch = :batch"
-)
-BLOCKED: Final = Statement("""
-    SELECT DISTINCT tenant, person FROM proactive_waiting WHERE reason = :reason LIMIT :limit
+DELAY_BATCH: Final = Statement("""
+    UPDATE proactive_waiting SET due = :due, reason = :reason
+    WHERE tenant = :tenant AND batch = :batch
 """)
-UNBLOCK: Final = Statement("""
+DROP: Final = Statement("DELETE FROM proactive_waiting WHERE tenant = :tenant AND key = :key")
+END_BATCH: Final = Statement("""
+    UPDATE proactive_waiting SET body = '', reason = '', due = :due
+    WHERE tenant = :tenant AND batch = :batch
+""")
+PRUNE_ENDED: Final = deleting_some(
+    "proactive_waiting", "tenant, key", "due < :now AND body = ''", "due"
+)
+BLOCKED: Final = Statement(f"""
+    SELECT DISTINCT tenant, person FROM proactive_waiting WHERE reason = '{WINDOW}' LIMIT :limit
+""")
+UNBLOCK: Final = Statement(f"""
     UPDATE proactive_waiting SET due = :now
-    WHERE tenant = :tenant AND person = :person AND reason = :reason AND due > :now
+    WHERE tenant = :tenant AND person = :person AND reason = '{WINDOW}' AND due > :now
 """)
 OF_PLACE: Final = Statement(
     "SELECT hours FROM quiet_places WHERE tenant = :tenant AND place = :place"
@@ -121,20 +135,20 @@ class ProactiveStore:
 
     async def count(
         self, tenant: str, reader: str, day: str, key: str, most: int, now: datetime
-    ) -> bool:
-        """Count a message, once for each key; False if `most` of the day were counted before, 0 for
-        no limit. Exact for several processes."""
+    ) -> int:
+        """Count a message, once for each key; returns the count of the day with it, 0 if `most` of
+        the day were counted before (0 for no limit). Exact for several processes."""
         params = _count_of(tenant, reader, day, key)
 
-        def work() -> Work[bool]:
+        def work() -> Work[int]:
             yield from lock(f"proactive {params['tenant']} {params['reader']}")
             before = _day_count((yield from fetch(COUNT, params)))
             if before.counted:
-                return True
+                return before.sent
             if most and before.sent >= most:
-                return False
+                return 0
             yield from execute(SEND, {**params, "at": micros(now)})
-            return True
+            return before.sent + 1
 
         return await self._database.run(work)
 
@@ -193,19 +207,34 @@ class ProactiveStore:
         """Delete a stored message."""
         await self._database.change(DROP, _key_of(pending))
 
-    async def drop_batch(self, tenant: str, batch: str) -> None:
-        """Delete the messages of a batch, after they were queued."""
-        await self._database.change(DROP_BATCH, {"tenant": storable(tenant), "batch": batch})
+    async def end_batch(self, tenant: str, batch: str, now: datetime) -> None:
+        """Delete the content of a batch that was queued. The keys stay for some days, so that its
+        messages are not stored again."""
+        params = {"tenant": storable(tenant), "batch": batch, "due": micros(now + KEYS_KEPT)}
+        await self._database.change(END_BATCH, params)
 
-    async def blocked(self, reason: str, limit: int) -> list[tuple[str, str]]:
-        """Return the tenants and people whose messages wait for this reason."""
-        rows = await self._database.fetch(BLOCKED, {"reason": reason, "limit": limit})
+    async def is_held(self, pending: PendingNotice) -> bool:
+        """Return True if a message waits, or waited in the last days."""
+        return bool(await self._database.fetch(HELD, _key_of(pending)))
+
+    async def delay_batch(self, tenant: str, batch: str, due: datetime, reason: str) -> None:
+        """Keep the messages of a batch that was queued until `due`."""
+        params = {"tenant": storable(tenant), "batch": batch, "due": micros(due), "reason": reason}
+        await self._database.change(DELAY_BATCH, params)
+
+    async def blocked(self, limit: int) -> list[tuple[str, str]]:
+        """Return the tenants and people who have to write first."""
+        rows = await self._database.fetch(BLOCKED, {"limit": limit})
         return [(str(tenant), str(person)) for tenant, person in rows]
 
-    async def unblock(self, tenant: str, person: str, reason: str, now: datetime) -> None:
-        """Make the messages of a person that wait for this reason due."""
-        params = {"tenant": tenant, "person": person, "reason": reason, "now": micros(now)}
+    async def unblock(self, tenant: str, person: str, now: datetime) -> None:
+        """Make the messages due that waited until this person wrote."""
+        params = {"tenant": tenant, "person": person, "now": micros(now)}
         await self._database.change(UNBLOCK, params)
+
+    async def prune(self, now: datetime) -> int:
+        """Delete some keys of messages that were sent days ago; returns how many, 0 at the end."""
+        return await delete_some(self._database, PRUNE_ENDED, {"now": micros(now)})
 
     async def prune_sent(self, before: datetime) -> int:
         """Delete some counts that are older; returns how many, 0 at the end."""

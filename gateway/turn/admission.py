@@ -66,6 +66,7 @@ async def check_access(turn: TurnContext, services: Services) -> Decision:
         await services.readers.note(languages, who.tenant, turn.asker.person, told)
         zone = turn.asked.last.author.zone
         await services.readers.note_zone(who.tenant, turn.asker.person, zone)
+        services.awaited.note_heard(who.tenant, turn.asker.person)
     if decision.allowed and _is_approver(turn, services):
         await services.admissions.remember_approver(who.tenant, str(who.person), turn.place)
     return decision

@@ -32,6 +32,7 @@ from gateway.policy.budgets import Budgets
 from gateway.policy.history_redaction import RecentSecrets
 from gateway.policy.invocation import InvocationPolicy
 from gateway.policy.persona import Assistant
+from gateway.policy.proactive import ProactivePolicy
 from gateway.policy.question_age import AgeLimits
 from gateway.policy.rate_limits import BotLoopGuard, RateLimits
 from gateway.ports import (
@@ -52,10 +53,12 @@ from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.store_retry import StoreRetry
 from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.stores.feedback import FeedbackStore
+from gateway.stores.proactive import ProactiveStore
 from gateway.stores.takeovers import TakeoverStore
 from gateway.stores.traces import Traces
 from gateway.stores.usage import UsageLedger
 from gateway.text import Language
+from gateway.turn.awaited_people import AwaitedPeople
 from gateway.turn.disclosure import Disclosure
 from gateway.turn.model_turn import TurnLimits
 from gateway.turn.readers import (
@@ -92,6 +95,8 @@ class Stores(Struct, frozen=True):
     unit_of_work: UnitOfWork
     """Completes a turn."""
     takeovers: TakeoverStore | None = None
+    proactive: ProactiveStore | None = None
+    """What the assistant writes first; None: it writes that at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +141,8 @@ class Policies:
     """The languages of the assistant's own sentences."""
     times: TimePolicy = field(default_factory=TimePolicy)
     """The time zones of the installation and of its places."""
+    proactive: ProactivePolicy = field(default_factory=ProactivePolicy)
+    """The rules of what the assistant writes first."""
 
 
 @dataclass(slots=True)
@@ -208,6 +215,8 @@ class Services:
     """The languages of people."""
     disclosure: Disclosure = field(default_factory=Disclosure)
     """First contacts."""
+    awaited: AwaitedPeople = field(default_factory=AwaitedPeople)
+    """People who have to write before something that waits can be sent to them."""
 
     @property
     def policies(self) -> Policies:

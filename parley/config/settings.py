@@ -9,6 +9,7 @@ from pydantic import Field, SerializeAsAny, create_model
 from gateway.languages.installed import LanguagePolicy
 from gateway.policy.access import ToolRule
 from gateway.policy.invocation import InvocationPolicy
+from gateway.policy.proactive import ProactivePolicy
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import AccountSettings, AdapterManifest
 from gateway.settings import Section
@@ -74,6 +75,7 @@ class Settings(Section):
     access: sections.AccessSection = sections.AccessSection()
     languages: LanguagePolicy = LanguagePolicy()
     time: TimePolicy = TimePolicy()
+    proactive: ProactivePolicy = ProactivePolicy()
     context: sections.ContextSection = sections.ContextSection()
     conversation: sections.ConversationSection = sections.ConversationSection()
     workers: sections.WorkersSection = sections.WorkersSection()

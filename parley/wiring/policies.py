@@ -77,6 +77,7 @@ def policies_of(settings: Settings) -> Policies:
         takeover_idle=timedelta(hours=settings.console.takeover_hours),
         languages=Languages(settings.languages, Path(settings.languages.folder)),
         times=settings.time,
+        proactive=settings.proactive,
     )
 
 

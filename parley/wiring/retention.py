@@ -23,6 +23,8 @@ KEEP_READING: Final = timedelta(days=365)
 """For the records of who read somebody's private text or took their conversation over."""
 KEEP_LANGUAGES: Final = timedelta(days=365)
 """Since a person wrote last, within a month."""
+KEEP_COUNTS: Final = timedelta(days=3)
+"""For the counts of a day, which may be another day in the zone of a person."""
 KEEP_USAGE: Final = timedelta(days=400)
 """A year, and the month with which it is compared. Budgets cover a month at most."""
 NEVER: Final = datetime.fromtimestamp(0, UTC)
@@ -50,6 +52,8 @@ def storage_chores(storage: Storage, settings: Settings, clock: Clock) -> Mappin
         "people_names": lambda: storage.people_names.prune(clock.now() - KEEP_USAGE),
         "first_contacts": lambda: storage.first_contacts.prune(clock.now() - KEEP_USAGE),
         "people_languages": lambda: storage.people_languages.prune(clock.now() - KEEP_LANGUAGES),
+        "proactive": lambda: storage.proactive.prune(clock.now()),
+        "proactive_sent": lambda: storage.proactive.prune_sent(clock.now() - KEEP_COUNTS),
         "admissions": lambda: storage.admissions.prune(clock.now()),
         "console_sessions": lambda: storage.console_sessions.prune(clock.now()),
         "text_grants": lambda: storage.text_grants.prune(clock.now() - KEEP_READING),

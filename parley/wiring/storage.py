@@ -40,6 +40,7 @@ from gateway.stores.long_lived_states import LongLivedStates
 from gateway.stores.people_languages import PeopleLanguages
 from gateway.stores.people_names import PeopleNames
 from gateway.stores.personal_data import HotPersonalData, SqlPersonalData
+from gateway.stores.proactive import ProactiveStore
 from gateway.stores.quarantine import QuarantineStore
 from gateway.stores.sqlite.hot_state import SqliteAdapterStates, SqliteBuckets
 from gateway.stores.sqlite.lock import GatewayLock
@@ -249,6 +250,7 @@ class LongLived:
         self.takeovers = TakeoverStore(engine)
         self.first_contacts = FirstContacts(engine)
         self.people_languages = PeopleLanguages(engine)
+        self.proactive = ProactiveStore(engine)
         self.text_grants = TextGrantStore(engine)
         self.config_versions = ConfigVersions(engine)
         self.hot_losses = HotLosses(engine)
@@ -321,6 +323,7 @@ class Storage(LongLived):
             feedback=self.feedback,
             unit_of_work=self._unit_of_work(),
             takeovers=self.takeovers,
+            proactive=self.proactive,
         )
         self.personal = (self.memory.personal, self.working, self.hot.personal)
         """Every store with data of a person."""

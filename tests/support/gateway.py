@@ -49,6 +49,7 @@ from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.stores.feedback import FeedbackStore
 from gateway.stores.first_contacts import FirstContacts
 from gateway.stores.people_languages import PeopleLanguages
+from gateway.stores.proactive import ProactiveStore
 from gateway.stores.sqlite.hot_state import SqliteAdapterStates, SqliteBuckets
 from gateway.stores.sqlite.queues import SqliteInbox, SqliteOutbox
 from gateway.stores.takeovers import TakeoverStore
@@ -219,6 +220,7 @@ async def gateway(
             feedback=FeedbackStore(held),
             unit_of_work=SqliteUnitOfWork(held, clock),
             takeovers=TakeoverStore(held),
+            proactive=ProactiveStore(held),
         ),
         provider=model,
         toolbox=Toolbox(tools),

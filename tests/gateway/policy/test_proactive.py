@@ -1,6 +1,7 @@
 """The decision about a message that the assistant writes first."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -8,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.immutable import replace
+from gateway.message import Reach
 from gateway.policy import proactive
 from gateway.policy.decision import Decision
-from gateway.policy.proactive import Circumstances, Kind, ProactiveMessage, Reach, may_send
+from gateway.policy.proactive import Circumstances, Kind, ProactiveMessage, may_send
 from gateway.policy.quiet_hours import QuietHours
 
 ZURICH = ZoneInfo("Europe/Zurich")
@@ -22,7 +24,7 @@ NOTICE = ProactiveMessage("notice")
 FREE = Circumstances(NOON, ZURICH)
 
 
-def circumstances(now: datetime = NOON, **facts: object) -> Circumstances:
+def circumstances(now: datetime = NOON, **facts: Any) -> Circumstances:
     changed: Circumstances = replace(FREE, now=now, **facts)
     return changed
 
@@ -73,9 +75,8 @@ def test_over_the_limit_single_reminders_come_together_and_others_the_next_day()
         assert other.until == datetime(2026, 11, 21, 23, tzinfo=UTC), "midnight in Zurich"
 
 
-def test_the_last_message_of_the_day_is_known_and_zero_is_no_limit() -> None:
-    assert not may_send(NOTICE, circumstances(sent=18, most=20)).last
-    assert may_send(NOTICE, circumstances(sent=19, most=20)).last
+def test_a_day_has_room_up_to_the_limit_and_zero_is_no_limit() -> None:
+    assert may_send(NOTICE, circumstances(sent=19, most=20)).action == "send"
     assert may_send(NOTICE, circumstances(sent=10_000, most=0)).action == "send"
 
 
