@@ -26,6 +26,7 @@ from gateway.commands.conversation_commands import (
     set_confirmed_task,
 )
 from gateway.commands.language_command import press_language, run_language
+from gateway.commands.quiet_command import run_quiet
 from gateway.commands.timezone_command import press_timezone, run_timezone
 from gateway.errors import BadInput, DeliveryError
 from gateway.immutable import replace
@@ -136,6 +137,8 @@ class CommandHandler:
                 await self._answer(turn, await self._run(run_language, turn, event.arguments))
             case "timezone":
                 await self._answer(turn, await self._run(run_timezone, turn, event.arguments))
+            case "quiet":
+                await self._answer(turn, await self._run(run_quiet, turn, event.arguments))
             case APPROVE.name:
                 await self._answer(turn, await self._run(run_approve, turn, event.arguments))
             case _ if event.name == ASKS:

@@ -1,5 +1,7 @@
-"""People who have to write before the platform takes what waits for them (WhatsApp), in memory, so that
-a message costs no read of a store for it."""
+"""People who have to write before the platform takes what waits for them (WhatsApp).
+
+They are kept in memory, so that a message costs no read of a store.
+"""
 
 from collections.abc import Collection, Sequence
 from typing import Final
