@@ -114,6 +114,24 @@ class ProactiveSender:
         self._note(pending, verdict)
         return verdict
 
+    async def permit(self, pending: PendingNotice) -> Verdict:
+        """Decide about something that its caller sends, such as the answer to a scheduled question,
+        and count it. Nothing is stored: the caller asks again at `until`, which counts nothing
+        twice. The text of `pending` is not sent."""
+        store = self._services.stores.proactive
+        if store is None:
+            return Verdict("send", proactive.SENT)
+        case = await self._case(pending, store)
+        verdict = case if isinstance(case, Verdict) else case.verdict()
+        if isinstance(case, _Case) and verdict.by_template:
+            # A template takes one short text, and nobody knows the text before it is written.
+            verdict = replace(case, now=replace(case.now, reach="closed")).verdict()
+        elif isinstance(case, _Case) and verdict.action == "send":
+            counted = await self._count(case, pending.key, store)
+            verdict = verdict if counted else case.when_full()
+        self._note(pending, verdict)
+        return verdict
+
     async def release(self) -> int:
         """Decide again about stored messages whose time has come, a bounded number; returns how
         many."""
@@ -292,19 +310,22 @@ class ProactiveSender:
         by_template: bool = False,
     ) -> bool:
         """Count a message and queue it; False if the limit is used up."""
-        now = case.now
-        number = 1
-        if now.most:
-            tenant = case.pending.tenant
-            number = await store.count(tenant, case.reader, case.day, key, now.most, now.now)
+        number = await self._count(case, key, store)
         if not number:
             return False
         if by_template:
             notice = replace(notice, buttons=(), buttons_until=None)
-        elif number == now.most:
+        elif number == case.now.most:
             notice = replace(notice, markdown=joined((notice.markdown, LAST), PARAGRAPH))
         await self._queue(key, notice)
         return True
+
+    async def _count(self, case: _Case, key: str, store: ProactiveStore) -> int:
+        """Return the number of a message among those of its day; 0 if the limit is used up."""
+        now, tenant = case.now, case.pending.tenant
+        if not now.most:
+            return 1
+        return await store.count(tenant, case.reader, case.day, key, now.most, now.now)
 
     async def _queue(self, key: str, notice: Notice) -> None:
         services, place = self._services, notice.place

@@ -336,6 +336,23 @@ async def test_notices_of_the_program_pass_the_decision() -> None:
         assert len(await sent(g)) == 1
 
 
+async def test_what_its_caller_sends_is_decided_and_counted_once() -> None:
+    adapter = Windowed()
+    adapter.open = "open"
+    async with proactive_gateway(rules(per_day=1), adapter) as (g, sender):
+        question = message(kind="recurring")
+        assert (await sender.permit(question)).action == "send"
+        assert (await sender.permit(question)).action == "send", "asked again after a kill"
+        refused = await sender.permit(message("k2", kind="recurring"))
+        assert (refused.reason, refused.until) == (proactive.LIMIT, AT.replace(hour=23))
+        adapter.open = "template"
+        assert (await sender.permit(question)).reason == proactive.WINDOW
+        await g.services.readers.choose_quiet("default", ADA, "09:00-12:30")
+        assert (await sender.permit(question)).reason == proactive.OWN_HOURS
+        assert await sent(g) == []
+        assert await g.rows("proactive_waiting") == 0
+
+
 async def test_an_account_that_is_gone_drops_the_message() -> None:
     async with proactive_gateway() as (_, sender):
         elsewhere = message(place=replace(direct(), account="other"))
