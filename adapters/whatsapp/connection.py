@@ -22,7 +22,7 @@ from adapters.whatsapp.errors import (
 from adapters.whatsapp.identity import Identities
 from adapters.whatsapp.manifest import MANIFEST, WhatsAppSettings
 from adapters.whatsapp.send import Body
-from adapters.whatsapp.service_window import ServiceWindows
+from adapters.whatsapp.service_window import MARGIN, ServiceWindows
 from adapters.whatsapp.webhook import Webhook
 from gateway.errors import (
     DeliveryError,
@@ -111,10 +111,10 @@ class WhatsAppAdapter(AccountAdapter[WhatsAppSettings]):
         return Receipt(message_id_of(answer), self._context.clock.now().astimezone(UTC))
 
     async def reach(self, place: Place) -> PlatformReach:
-        """Anything within 24 hours of the person's message; otherwise the template, unless Meta
-        refused it in the last hour. An unknown window counts as closed: Meta would take the message
-        and report later that it does not deliver it."""
-        if await self._windows.is_open_for(place.channel_id):
+        """Anything within 24 hours of the person's message, less a margin; otherwise the template,
+        unless Meta refused it in the last hour. An unknown window counts as closed: Meta would take
+        the message and report later that it does not deliver it."""
+        if await self._windows.is_open_for(place.channel_id, MARGIN):
             return PlatformReach("open")
         template = self._settings.template
         if template is None or await self._windows.template_refused():

@@ -36,7 +36,8 @@ AT_ONCE: Final = 50
 MAX_TOGETHER: Final = 20
 """Messages that are sent as one."""
 TAKEN_WITHIN: Final = timedelta(minutes=15)
-"""The time after which it is looked up if the platform took a template."""
+"""The time after which it is looked up if a platform that does not take everything took a
+message."""
 CLOSED: Final = PlatformReach("closed")
 PARAGRAPH: Final = "\n\n"
 LAST: Final = text(
@@ -98,7 +99,7 @@ class ProactiveSender:
             return Verdict("wait", proactive.HELD)
         case = await self._case(pending, store)
         verdict = case if isinstance(case, Verdict) else case.verdict()
-        if isinstance(case, _Case) and verdict.action == "send" and not verdict.by_template:
+        if isinstance(case, _Case) and verdict.action == "send" and case.account.reaches is None:
             if await self._send_now(case, pending.key, pending.notice, store):
                 self._note(pending, verdict)
                 return verdict
@@ -106,7 +107,7 @@ class ProactiveSender:
         if verdict.action == "never":
             await self._drop(pending, verdict.reason)
             return verdict
-        # A template is sent from the store, so that the message can wait if it is not taken.
+        # Where the platform may not take it, it is sent from the store, so that it can wait then.
         due = now if verdict.until is None else verdict.until
         if not await store.hold(pending, due, verdict.reason, now):
             await self._drop(pending, proactive.TOO_MANY)
@@ -146,7 +147,7 @@ class ProactiveSender:
         due = await store.due(now, AT_ONCE)
         begun = {(one.pending.tenant, one.batch): one for one in due if one.batch}
         for (tenant, batch), one in begun.items():
-            if one.reason == proactive.TRIED_TEMPLATE:
+            if one.reason == proactive.UNCONFIRMED:
                 await self._look_up(tenant, batch, store)
             else:
                 await self._send_batch(tenant, batch, store)
@@ -207,20 +208,20 @@ class ProactiveSender:
             return
         for one in waiting:
             self._note(one.pending, Verdict("send", one.reason))
-        if by_template:
+        if case.account.reaches is not None:
             due = case.now.now + TAKEN_WITHIN
-            await store.delay_batch(tenant, batch, due, proactive.TRIED_TEMPLATE)
+            await store.delay_batch(tenant, batch, due, proactive.UNCONFIRMED)
         else:
             await store.end_batch(tenant, batch, case.now.now)
 
     async def _look_up(self, tenant: str, batch: str, store: ProactiveStore) -> None:
-        """Forget a message that the platform took as a template; let it wait for its person where
-        the platform did not."""
+        """Forget a message that the platform took; let it wait for its person where the platform
+        did not."""
         outbox, now = self._services.stores.outbox, self._services.clock.now()
         sends = await outbox.deliveries(batch, AT_ONCE)
         if any(send.state == "waiting" for send in sends):
             due = now + TAKEN_WITHIN
-            await store.delay_batch(tenant, batch, due, proactive.TRIED_TEMPLATE)
+            await store.delay_batch(tenant, batch, due, proactive.UNCONFIRMED)
             return
         refused = [
             send.key

@@ -305,7 +305,7 @@ async def test_the_reach_is_that_of_the_window() -> None:
     async with running(template={**FOLLOW_UP, "max_chars": 500}) as rig:
         place = await greeted(rig)
         assert await rig.adapter.reach(place) == PlatformReach("open")
-        rig.later(hours=23, minutes=59)
+        rig.later(hours=23, minutes=54)
         assert await rig.adapter.reach(place) == PlatformReach("open")
         rig.later(minutes=1)
         assert await rig.adapter.reach(place) == PlatformReach("template", 500)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.errors import Permanent, TemplateRefused
+from gateway.errors import Permanent, TemplateRefused, WindowClosed
 from gateway.immutable import replace
 from gateway.message import Choice, Notice, Place, Reach
 from gateway.people import Audience
@@ -225,6 +225,36 @@ async def test_a_template_is_used_for_a_short_text_and_forgotten_when_it_was_tak
         assert await sent(g) == ["about k1"]
         assert await g.rows("proactive_waiting") == 3
         assert (await sender.send(asked)).reason == proactive.HELD
+
+
+async def test_a_message_that_comes_after_the_window_closed_waits_for_the_person() -> None:
+    adapter = Windowed()
+    adapter.open = "open"
+    adapter.failures.append(WindowClosed("error 131047"))
+    async with proactive_gateway(adapter=adapter) as (g, sender):
+        assert (await sender.send(message())).action == "send"
+        await sender.release()
+        await g.rest()
+        adapter.open = "closed"
+        await g.clock.advance(TAKEN_WITHIN.total_seconds())
+        await sender.release()
+        (waits,) = await g.services.stores.proactive.blocked(10)  # type: ignore[union-attr]
+        assert waits == ("default", ADA)
+        assert await sent(g) == []
+
+
+async def test_a_person_who_cannot_be_reached_at_all_is_given_up() -> None:
+    adapter = Windowed()
+    adapter.open = "open"
+    adapter.failures.append(Permanent("error 131026"))
+    async with proactive_gateway(adapter=adapter) as (g, sender):
+        await sender.send(message())
+        await sender.release()
+        await g.rest()
+        await g.clock.advance(TAKEN_WITHIN.total_seconds())
+        await sender.release()
+        assert await g.services.stores.proactive.blocked(10) == []  # type: ignore[union-attr]
+        assert len(await g.services.stores.outbox.dead_letters(10)) == 1
 
 
 async def test_a_message_whose_template_is_refused_waits_for_the_person() -> None:
