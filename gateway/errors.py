@@ -9,6 +9,7 @@ ParleyError
 │   │   └── Busy              the chat has no capacity for an optional request
 │   ├── Permanent             will never succeed
 │   │   ├── WindowClosed      the person wrote too long ago: only a template may be sent
+│   │   │   └── TemplateRefused   the platform does not take that template
 │   │   └── AddressGone       the thread or the message that is replied to is gone
 │   ├── FormatRejected        the platform refused the markup: send the plain text instead
 │   └── Ambiguous             the request has no response: it may have been delivered
@@ -144,6 +145,11 @@ class Permanent(DeliveryError):
 
 class WindowClosed(Permanent):
     """The person wrote too long ago: the platform takes a prepared template only."""
+
+
+class TemplateRefused(WindowClosed):
+    """The platform does not take the prepared template: it does not exist, is paused, or has other
+    variables."""
 
 
 class AddressGone(Permanent):

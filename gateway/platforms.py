@@ -35,6 +35,7 @@ from gateway.ports import (
     CanReadThread,
     CanShowEnd,
     CanShowLive,
+    CanTellReach,
     CanType,
     PlatformAdapter,
     SettingChoices,
@@ -210,6 +211,8 @@ class ConnectedAccount(Struct, frozen=True):
     """Answers inline queries."""
     members: CanCheckMembership | None = None
     """Tells who is a member of a channel."""
+    reaches: CanTellReach | None = None
+    """Tells which messages reach a person who did not write just now."""
     reactions: CanReact | None = None
     """Adds and removes reactions."""
     rooms: CanNameRooms | None = None
@@ -242,6 +245,7 @@ class ConnectedAccount(Struct, frozen=True):
             live=adapter if isinstance(adapter, CanShowLive) else None,
             inline=adapter if isinstance(adapter, CanAnswerInline) else None,
             members=adapter if isinstance(adapter, CanCheckMembership) else None,
+            reaches=adapter if isinstance(adapter, CanTellReach) else None,
             reactions=adapter if isinstance(adapter, CanReact) else None,
             rooms=adapter if isinstance(adapter, CanNameRooms) else None,
             spaces=adapter if isinstance(adapter, CanDescribeSpaces) else None,

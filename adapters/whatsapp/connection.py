@@ -6,6 +6,8 @@ from collections.abc import Awaitable
 from datetime import UTC
 from typing import Final, TypeVar
 
+import structlog
+
 from adapters.shared.connection import AccountAdapter
 from adapters.shared.http import file_name
 from adapters.whatsapp import doctor, send
@@ -20,12 +22,20 @@ from adapters.whatsapp.errors import (
 from adapters.whatsapp.identity import Identities
 from adapters.whatsapp.manifest import MANIFEST, WhatsAppSettings
 from adapters.whatsapp.send import Body
-from adapters.whatsapp.service_window import ServiceWindows
+from adapters.whatsapp.service_window import MARGIN, ServiceWindows
 from adapters.whatsapp.webhook import Webhook
-from gateway.errors import DeliveryError, StartError, Transient, UsageError, WindowClosed
+from gateway.errors import (
+    DeliveryError,
+    StartError,
+    TemplateRefused,
+    Transient,
+    UsageError,
+    WindowClosed,
+)
 from gateway.message import Attachment, Outbound, Place, Receipt
-from gateway.ports import AdapterContext, Check, EventSink
+from gateway.ports import AdapterContext, Check, EventSink, PlatformReach
 
+log = structlog.get_logger(__name__)
 _MEDIA_ID: Final = re.compile(r"[0-9A-Za-z_-]{1,128}")
 _T = TypeVar("_T")
 
@@ -73,21 +83,43 @@ class WhatsAppAdapter(AccountAdapter[WhatsAppSettings]):
         )
         now = self._context.clock.now().astimezone(UTC)
         head = send.message_to(address, outbound.reply_to_id)
-        template, name = self._settings.template, self._context.assistant_name
         unknown = is_open is None and bool(outbound.reply_to_id)
         try:
-            if is_open or unknown:
-                body = await self._free_form(outbound)
-            else:
-                body = send.as_template(outbound, template, name, now)
+            if not (is_open or unknown):
+                return await self._send_template(head, outbound)
+            body = await self._free_form(outbound)
             answer = await self._checked(self._graph.post_message({**head, **body}))
         except WindowClosed:
             await self._windows.close(key, now)
             if not unknown:
                 raise
-            body = send.as_template(outbound, template, name, now)
-            answer = await self._checked(self._graph.post_message({**head, **body}))
+            return await self._send_template(head, outbound)
         return Receipt(message_id_of(answer), self._context.clock.now().astimezone(UTC))
+
+    async def _send_template(self, head: Body, outbound: Outbound) -> Receipt:
+        """Send a text as the configured template. Raises a `DeliveryError`."""
+        now = self._context.clock.now().astimezone(UTC)
+        template, name = self._settings.template, self._context.assistant_name
+        body = send.as_template(outbound, template, name, now)
+        try:
+            answer = await self._checked(self._graph.post_message({**head, **body}))
+        except TemplateRefused as error:
+            await self._windows.note_refused_template()
+            self._context.count("template_refused")
+            log.error("template_refused", account=self._context.account, error=str(error))
+            raise
+        return Receipt(message_id_of(answer), self._context.clock.now().astimezone(UTC))
+
+    async def reach(self, place: Place) -> PlatformReach:
+        """Anything within 24 hours of the person's message, less a margin; otherwise the template,
+        unless Meta refused it in the last hour. An unknown window counts as closed: Meta would take
+        the message and report later that it does not deliver it."""
+        if await self._windows.is_open_for(place.channel_id, MARGIN):
+            return PlatformReach("open")
+        template = self._settings.template
+        if template is None or await self._windows.template_refused():
+            return PlatformReach("closed")
+        return PlatformReach("template", template.max_chars)
 
     async def _free_form(self, outbound: Outbound) -> Body:
         file = outbound.file

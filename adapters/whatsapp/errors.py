@@ -14,13 +14,15 @@ from gateway.errors import (
     Permanent,
     PlatformFailed,
     StartError,
+    TemplateRefused,
     Transient,
     WindowClosed,
 )
 from gateway.text import Text, text, verbatim
 
-Outcome: TypeAlias = Literal["transient", "unknown", "window", "permanent"]
-"""`unknown`: the platform failed, and may have sent the message before."""
+Outcome: TypeAlias = Literal["transient", "unknown", "window", "template", "permanent"]
+"""`unknown`: the platform failed, and may have sent the message before. `template`: it does not
+take the template with any text."""
 
 WINDOW_CODE: Final = 131047
 TOKEN_CODES: Final = frozenset({0, 190})
@@ -77,13 +79,13 @@ OUTCOMES: Final[dict[int, Outcome]] = {
     131053: "permanent",  # media upload error
     131056: "transient",  # pair rate limit
     131057: "transient",  # account in maintenance mode
-    132000: "permanent",  # template: number of parameters
-    132001: "permanent",  # template does not exist in the language
+    132000: "template",  # template: number of parameters
+    132001: "template",  # template does not exist in the language
     132005: "permanent",  # template text too long
-    132007: "permanent",  # template violates a content policy
-    132012: "permanent",  # template parameter format
-    132015: "permanent",  # template paused for low quality
-    132016: "permanent",  # template disabled
+    132007: "template",  # template violates a content policy
+    132012: "template",  # template parameter format
+    132015: "template",  # template paused for low quality
+    132016: "template",  # template disabled
     132018: "permanent",  # template parameter has newlines, tabs or many spaces
     133004: "transient",  # server temporarily unavailable
     133010: "permanent",  # phone number not registered
@@ -139,6 +141,8 @@ def delivery_error(failure: GraphFailure, *, repeatable: bool = False) -> Delive
             return Transient(str(failure), pause, whole_account=failure.code in ACCOUNT_LIMITS)
         case "window":
             return WindowClosed(str(failure))
+        case "template":
+            return TemplateRefused(str(failure))
         case "permanent":
             return Permanent(str(failure))
 
@@ -153,7 +157,7 @@ def start_error(failure: GraphFailure) -> StartError:
             key=verbatim("platforms.whatsapp.phone_number_id"),
         )
         return StartError(problem, WHICH_PHONE_NUMBER_ID, permanent=True)
-    permanent = outcome_of(failure) == "permanent" and failure.code != WINDOW_CODE
+    permanent = outcome_of(failure) == "permanent"
     return StartError(_said(failure), text("Run `parley doctor` for details."), permanent=permanent)
 
 

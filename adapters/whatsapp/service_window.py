@@ -15,6 +15,12 @@ from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, model
 from gateway.ports import AdapterState, Clock
 
 WINDOW: Final = timedelta(hours=24)
+MARGIN: Final = timedelta(minutes=5)
+"""The time for which a message may wait to be sent: Meta takes one after the window has closed, and
+reports later that it does not deliver it."""
+REFUSED: Final = "template_refused"
+TRY_AGAIN: Final = timedelta(hours=1)
+"""The time after which a refused template is used again."""
 
 
 def is_open(wrote_at: datetime, now: datetime) -> bool:
@@ -43,13 +49,21 @@ class ServiceWindows:
         if before is not None and before <= at:
             await self._state.put(f"window:{key}", "", WINDOW)
 
-    async def is_open_for(self, key: str) -> bool | None:
-        """True when anything may be sent to this person; None if their last message is unknown: it
-        was more than 24 hours ago, or the state was lost."""
+    async def is_open_for(self, key: str, ahead: timedelta = timedelta(0)) -> bool | None:
+        """True when anything may be sent to this person, `ahead` from now; None if their last
+        message is unknown: it was more than 24 hours ago, or the state was lost."""
         if await self._state.get(f"window:{key}") is None:
             return None
         at = await self._wrote_at(key)
-        return at is not None and is_open(at, self._clock.now())
+        return at is not None and is_open(at, self._clock.now() + ahead)
+
+    async def note_refused_template(self) -> None:
+        """Record that Meta refused the template."""
+        await self._state.put(REFUSED, "1", TRY_AGAIN)
+
+    async def template_refused(self) -> bool:
+        """True when Meta refused the template within the last hour."""
+        return await self._state.get(REFUSED) is not None
 
     async def _wrote_at(self, key: str) -> datetime | None:
         kept = await self._state.get(f"window:{key}")

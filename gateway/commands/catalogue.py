@@ -75,6 +75,15 @@ REGISTERED = (
         allowed=IN_CHAT,
     ),
     CommandSpec(
+        "quiet",
+        described("Choose the hours in which I do not write first"),
+        takes_arguments=True,
+        argument_name="hours",
+        argument_optional=True,
+        argument_help=described("hours such as 22:00-07:00, or: off, auto, here 20:00-08:00"),
+        allowed=IN_CHAT,
+    ),
+    CommandSpec(
         "stop",
         described("Stop the answer that is being written"),
         allowed=IN_CHAT,

@@ -38,6 +38,7 @@ from gateway.commands.conversation_commands import (
     set_confirmed_task,
 )
 from gateway.commands.language_command import press_language, run_language
+from gateway.commands.quiet_command import run_quiet
 from gateway.commands.reminders_command import press_appointment, run_reminders
 from gateway.commands.timezone_command import press_timezone, run_timezone
 from gateway.commands.voice_command import run_voice
@@ -117,6 +118,7 @@ Command = Callable[[TurnContext, str, Services], Awaitable[Reply]]
 SIMPLE: Final[Mapping[str, Command]] = {
     "language": run_language,
     "timezone": run_timezone,
+    "quiet": run_quiet,
     VOICE.name: run_voice,
     REMINDERS.name: run_reminders,
     APPROVE.name: run_approve,

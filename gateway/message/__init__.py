@@ -28,6 +28,7 @@ from gateway.message.events import (
 from gateway.message.outbound import (
     Outbound,
     Part,
+    Reach,
     Receipt,
     TextCut,
     send_key,
@@ -78,6 +79,7 @@ __all__ = [
     "Part",
     "Place",
     "Quote",
+    "Reach",
     "ReactionChanged",
     "Receipt",
     "Reply",

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Literal
 
 from msgspec import Struct
 
@@ -92,6 +93,11 @@ def send_key(group: str, index: int) -> str:
 def turn_id_of(key: str) -> str:
     """Return the id of the turn with which the key of a send begins."""
     return key.partition(":")[0]
+
+
+Reach = Literal["open", "template", "closed"]
+"""For a person who did not write just now, a platform takes any message, only the configured
+template, or none before they write."""
 
 
 class Receipt(Struct, frozen=True):

@@ -1,7 +1,9 @@
 """Messages to people who did not write just now: rendered, addressed and queued in the outbox.
 
-A platform may refuse such a message (WhatsApp after 24 hours, a blocked bot); it then becomes a
-dead letter, as any send that is given up.
+They follow at once from what their reader did, on another account for example; other messages that
+the assistant writes first go through `gateway/turn/proactive.py`. A platform may refuse such a
+message (WhatsApp after 24 hours, a blocked bot); it then becomes a dead letter, as any send that is
+given up.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -37,15 +39,26 @@ async def addressed(
         account = connected.get((notice.place.platform, notice.place.account))
         if account is None or notice.place.audience is not Audience.DIRECT:
             continue
-        shows = account.manifest.capabilities.max_buttons >= len(notice.buttons)
-        until = notice.buttons_until if shows else None
-        said = Reply(notice.markdown, notice.buttons if shows else (), buttons_until=until)
-        reply = said.shown(await language_of(notice))
-        markdown = with_commands(reply.markdown, account.manifest.capabilities)
-        parts = render_with(account.renderer, markdown)
-        key = f"{group}:notice-{number}"
-        sends += address(key, notice.place, parts, reply, person=notice.person)
+        sends += sends_of(notice_key(group, number), notice, account, await language_of(notice))
     return tuple(sends)
+
+
+def notice_key(group: str, number: int) -> str:
+    """Return the name of one notice of a group."""
+    return f"{group}:notice-{number}"
+
+
+def sends_of(
+    key: str, notice: Notice, account: ConnectedAccount, language: Language
+) -> tuple[Outbound, ...]:
+    """Return the sends of one notice for readers of this language."""
+    shows = account.manifest.capabilities.max_buttons >= len(notice.buttons)
+    until = notice.buttons_until if shows else None
+    said = Reply(notice.markdown, notice.buttons if shows else (), buttons_until=until)
+    reply = said.shown(language)
+    markdown = with_commands(reply.markdown, account.manifest.capabilities)
+    parts = render_with(account.renderer, markdown)
+    return address(key, notice.place, parts, reply, person=notice.person)
 
 
 class NoticeSender:

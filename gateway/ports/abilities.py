@@ -5,7 +5,16 @@ from typing import Final, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from gateway.message import Attachment, Button, ChatMessage, Outbound, Part, Place, Receipt
+from gateway.message import (
+    Attachment,
+    Button,
+    ChatMessage,
+    Outbound,
+    Part,
+    Place,
+    Reach,
+    Receipt,
+)
 from gateway.text import Unconverted
 
 
@@ -120,6 +129,23 @@ class CanCheckMembership(Protocol):
         not answer."""
 
 
+@dataclass(frozen=True, slots=True)
+class PlatformReach:
+    """The messages that a platform takes for a person who did not write just now."""
+
+    reach: Reach
+    """Any message, the configured template only, or none before the person writes."""
+    template_chars: int = 0
+    """The longest text that the template takes."""
+
+
+@runtime_checkable
+class CanTellReach(Protocol):
+    async def reach(self, place: Place) -> PlatformReach:
+        """Return the messages that the platform takes now for the reader of a direct conversation.
+        Raises a `DeliveryError`."""
+
+
 @runtime_checkable
 class CanNameRooms(Protocol):
     async def room_name(self, channel: str) -> str:
@@ -220,6 +246,7 @@ REMOTE_ABILITIES: Final[tuple[type, ...]] = (
     CanClearButtons,
     CanReadThread,
     CanShowEnd,
+    CanTellReach,
 )
 """Those that a process uses which holds no connection, and that its manifest has to name for it."""
 

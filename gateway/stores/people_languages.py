@@ -1,5 +1,5 @@
-"""The languages, time zones and voice of people: what each of them chose, and what their platform
-told last."""
+"""The languages, time zones, voice and quiet hours of people: what each of them chose, and what
+their platform told last."""
 
 from datetime import datetime
 from typing import Final
@@ -25,8 +25,10 @@ ZONES: Final = tuple(
 """The time zone that a person chose, and the one that their platform told last."""
 VOICE: Final = ("ALTER TABLE people_languages ADD COLUMN voice text NOT NULL DEFAULT ''",)
 """The answers that a person wants spoken."""
+QUIET: Final = ("ALTER TABLE people_languages ADD COLUMN quiet text NOT NULL DEFAULT ''",)
+"""The quiet hours that a person chose."""
 OF: Final = Statement("""
-    SELECT chosen, told, zone, zone_told, voice, at FROM people_languages
+    SELECT chosen, told, zone, zone_told, voice, quiet, at FROM people_languages
     WHERE tenant = :tenant AND person = :person
 """)
 PUT: Final = Statement("""
@@ -46,11 +48,17 @@ PUT_VOICE: Final = Statement("""
     VALUES (:tenant, :person, '', '', :voice, :at)
     ON CONFLICT (tenant, person) DO UPDATE SET voice = excluded.voice, at = excluded.at
 """)
+PUT_QUIET: Final = Statement("""
+    INSERT INTO people_languages (tenant, person, chosen, told, quiet, at)
+    VALUES (:tenant, :person, '', '', :quiet, :at)
+    ON CONFLICT (tenant, person) DO UPDATE SET quiet = excluded.quiet, at = excluded.at
+""")
 PRUNE: Final = deleting_some("people_languages", "tenant, person", "at < :before", "at")
 
 
 class PersonLanguages(Struct, frozen=True):
-    """The known facts of a person's language and time zone; an empty name stands for nothing."""
+    """The known facts of a person's language, time zone and quiet hours; an empty name stands for
+    nothing."""
 
     chosen: str = ""
     """The name of the language that they chose with `/language`."""
@@ -65,6 +73,8 @@ class PersonLanguages(Struct, frozen=True):
     """The time zone that their platform told last."""
     voice: str = ""
     """The answers that they want spoken (`/voice`); empty for none."""
+    quiet: str = ""
+    """The quiet hours that they chose with `/quiet`: such as 22:00-07:00, or `off`."""
 
 
 class PeopleLanguages:
@@ -79,8 +89,8 @@ class PeopleLanguages:
         rows = await self._database.fetch(OF, params)
         if not rows:
             return _NONE
-        chosen, told, zone, zone_told, voice, at = rows[0]
-        return PersonLanguages(chosen, told, time_of(at), zone, zone_told, voice)
+        chosen, told, zone, zone_told, voice, quiet, at = rows[0]
+        return PersonLanguages(chosen, told, time_of(at), zone, zone_told, voice, quiet)
 
     async def put(self, tenant: str, person: str, chosen: str, told: str, at: datetime) -> None:
         """Store the languages of a person in place of the earlier ones."""
@@ -113,6 +123,16 @@ class PeopleLanguages:
             "at": micros(at),
         }
         await self._database.change(PUT_VOICE, params)
+
+    async def put_quiet(self, tenant: str, person: str, quiet: str, at: datetime) -> None:
+        """Store the quiet hours of a person in place of the earlier ones."""
+        params = {
+            "tenant": storable(tenant),
+            "person": storable(person),
+            "quiet": quiet,
+            "at": micros(at),
+        }
+        await self._database.change(PUT_QUIET, params)
 
     async def prune(self, before: datetime) -> int:
         """Delete some people of whom there is nothing since then; returns how many, 0 at the

@@ -42,6 +42,7 @@ TURNS: Final = f"""
             WHERE role = 'user' AND {PERSON} AND {OWN_TENANT})))
 """
 USAGE: Final = f"tenant = :tenant AND {PERSON}"
+READ: Final = f"tenant = :tenant AND {among('reader', 'persons')}"
 ARCHIVED: Final = f"tenant = :tenant AND {among('owner', 'persons')}"
 OPERATED: Final = among("operator", "persons")
 TAKEN_OVER: Final = f"tenant = :tenant AND ({PERSON} OR {OPERATED})"
@@ -178,7 +179,11 @@ ALL: Final = (
         " state",
         USAGE,
     ),
-    _table("people_languages", "tenant, person, chosen, told, zone, zone_told, voice, at", USAGE),
+    _table(
+        "people_languages", "tenant, person, chosen, told, zone, zone_told, voice, quiet, at", USAGE
+    ),
+    _table("proactive_sent", "tenant, reader, day, key, at", READ),
+    _table("proactive_waiting", "tenant, key, person, due, reason, body, at", USAGE),
     _table(
         "console_sessions",
         "id, tenant, person, label, zone, theme, made_at, seen_at, until",
@@ -227,6 +232,8 @@ ERASE: Final = (
     Statement(f"DELETE FROM first_contacts WHERE {USAGE}"),
     Statement(f"DELETE FROM people_languages WHERE {USAGE}"),
     Statement(f"DELETE FROM appointments WHERE {USAGE}"),
+    Statement(f"DELETE FROM proactive_sent WHERE {READ}"),
+    Statement(f"DELETE FROM proactive_waiting WHERE {USAGE}"),
     Statement(f"DELETE FROM owner_codes WHERE {USAGE}"),
     Statement(f"DELETE FROM console_sessions WHERE {USAGE}"),
     Statement(f"DELETE FROM console_links WHERE {USAGE}"),
@@ -321,6 +328,7 @@ def _plain(name: str, value: object) -> object:
         "until",
         "ended",
         "day",
+        "due",
     ) and isinstance(value, int):
         return time_of(value).timestamp()
     if name in ("decisions", "durations") and isinstance(value, str):

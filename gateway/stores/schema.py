@@ -21,6 +21,7 @@ from gateway.stores import (
     people_languages,
     people_names,
     place_zones,
+    proactive,
     takeovers,
     turn_index,
     turn_refiling,
@@ -231,5 +232,6 @@ SCHEMA: Final = Schema(
         people_languages.VOICE,
         appointments.SCHEMA,
         catchup.SCHEMA,
+        (*people_languages.QUIET, *proactive.SCHEMA),
     ),
 )

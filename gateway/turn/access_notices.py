@@ -25,7 +25,8 @@ from gateway.policy.pairing_codes import CODE_SENT, STAGE
 from gateway.ports.admissions import Admission, AdmissionStore, Applicant, PairingRequest
 from gateway.text import NO_TEXT, Text, label
 from gateway.turn.admission import known_ids, role_in
-from gateway.turn.services import Services, notice_sender
+from gateway.turn.proactive import ProactiveNotices
+from gateway.turn.services import Services
 
 PREFIX: Final = "pairing:"
 MAX_APPROVERS: Final = 20
@@ -50,7 +51,7 @@ class AccessNotices:
     def __init__(self, services: Services, store: AdmissionStore) -> None:
         self._services = services
         self._store = store
-        self._sender = notice_sender(services)
+        self._sender = ProactiveNotices(services)
 
     async def send_due(self) -> None:
         """Send what is due, a bounded number. Raises `StoreUnavailable`."""
@@ -64,6 +65,7 @@ class AccessNotices:
         applicant = admission.applicant
         named = f"{applicant.tenant}:{applicant.person}:{admission.at.isoformat()}"
         group = f"admitted-{hashlib.sha256(named.encode('utf-8', 'replace')).hexdigest()[:16]}"
+        self._services.admissions.changed()  # a look before this approval says the opposite
         await self._sender.send(group, [Notice(applicant.person, applicant.place, APPROVED)])
         await self._store.admissions_notified([admission])
 

@@ -68,6 +68,7 @@ async def check_access(turn: TurnContext, services: Services) -> Decision:
         zone = turn.asked.last.author.zone
         if await services.readers.note_zone(who.tenant, turn.asker.person, zone):
             await follow_zone(who.tenant, turn.asker.person, services)
+        services.awaited.note_heard(who.tenant, turn.asker.person)
     if decision.allowed and _is_approver(turn, services):
         await services.admissions.remember_approver(who.tenant, str(who.person), turn.place)
     return decision

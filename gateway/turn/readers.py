@@ -1,4 +1,4 @@
-"""The language and the time zone of each reader of the assistant's own sentences."""
+"""The language, time zone and quiet hours of each reader of the assistant's own sentences."""
 
 from datetime import timedelta
 from typing import Final
@@ -130,6 +130,15 @@ class Readers:
         known = await self.known(tenant, person)
         if zone or known.at is not None:
             await self._put_zones(tenant, person, zone, known.zone_told)
+
+    async def choose_quiet(self, tenant: str, person: str, quiet: str) -> None:
+        """Store the quiet hours that a person chose; an empty text takes the choice back."""
+        known = await self.known(tenant, person)
+        if self._store is None or self._clock is None or not (quiet or known.at is not None):
+            return
+        now = self._clock.now()
+        await self._store.put_quiet(tenant, person, quiet, now)
+        self._keep(tenant, person, replace(known, quiet=quiet, at=now))
 
     async def choose(self, tenant: str, person: str, language: str) -> None:
         """Store the choice of a person; an empty one takes it back."""

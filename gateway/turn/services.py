@@ -34,6 +34,7 @@ from gateway.policy.budgets import Budgets
 from gateway.policy.history_redaction import RecentSecrets
 from gateway.policy.invocation import InvocationPolicy
 from gateway.policy.persona import Assistant
+from gateway.policy.proactive import ProactivePolicy
 from gateway.policy.question_age import AgeLimits
 from gateway.policy.rate_limits import BotLoopGuard, RateLimits
 from gateway.ports import (
@@ -56,10 +57,12 @@ from gateway.store_retry import StoreRetry
 from gateway.stores.appointments import AppointmentStore
 from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.stores.feedback import FeedbackStore
+from gateway.stores.proactive import ProactiveStore
 from gateway.stores.takeovers import TakeoverStore
 from gateway.stores.traces import Traces
 from gateway.stores.usage import UsageLedger
 from gateway.text import Language
+from gateway.turn.awaited_people import AwaitedPeople
 from gateway.turn.catchup import CatchUp
 from gateway.turn.disclosure import Disclosure
 from gateway.turn.model_turn import TurnLimits
@@ -99,6 +102,8 @@ class Stores(Struct, frozen=True):
     """Completes a turn."""
     takeovers: TakeoverStore | None = None
     appointments: AppointmentStore | None = None
+    proactive: ProactiveStore | None = None
+    """What the assistant writes first; None: it writes that at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +150,8 @@ class Policies:
     """The time zones of the installation and of its places."""
     appointments: AppointmentPolicy = field(default_factory=AppointmentPolicy)
     """Reminders and scheduled questions."""
+    proactive: ProactivePolicy = field(default_factory=ProactivePolicy)
+    """The rules of what the assistant writes first."""
 
 
 @dataclass(slots=True)
@@ -223,6 +230,8 @@ class Services:
     """Recognises and makes speech."""
     catchup: CatchUp | None = None
     """Messages of places, for people who ask what they missed; None where it is off."""
+    awaited: AwaitedPeople = field(default_factory=AwaitedPeople)
+    """People who have to write before something that waits can be sent to them."""
 
     @property
     def policies(self) -> Policies:

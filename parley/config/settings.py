@@ -10,6 +10,7 @@ from gateway.appointments.appointment import AppointmentPolicy
 from gateway.languages.installed import LanguagePolicy
 from gateway.policy.access import ToolRule
 from gateway.policy.invocation import InvocationPolicy
+from gateway.policy.proactive import ProactivePolicy
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import AccountSettings, AdapterManifest
 from gateway.settings import Section
@@ -77,6 +78,7 @@ class Settings(Section):
     languages: LanguagePolicy = LanguagePolicy()
     time: TimePolicy = TimePolicy()
     appointments: AppointmentPolicy = AppointmentPolicy()
+    proactive: ProactivePolicy = ProactivePolicy()
     context: sections.ContextSection = sections.ContextSection()
     documents: sections.DocumentsSection = sections.DocumentsSection()
     catchup: sections.CatchUpSection = sections.CatchUpSection()

@@ -31,12 +31,14 @@ from gateway.ports import (
     CanReact,
     CanReadThread,
     CanShowEnd,
+    CanTellReach,
     CanType,
     Capabilities,
     EventSink,
     LiveStyle,
     LiveView,
     PlatformAdapter,
+    PlatformReach,
     ThreadMessages,
 )
 from gateway.stores.redis.rpc import RemoteFailure, RpcClient
@@ -87,6 +89,13 @@ class Belongs:
 
 
 @dataclass(frozen=True)
+class ReachedAt:
+    """The direct conversation of a person who did not write just now."""
+
+    place: Place
+
+
+@dataclass(frozen=True)
 class ThreadBefore:
     """The thread of a place before a message, for a person; at most so many messages."""
 
@@ -101,6 +110,8 @@ ENDED_CALL: TypeAdapter[Ended] = TypeAdapter(Ended)
 FETCH: TypeAdapter[FetchCall] = TypeAdapter(FetchCall)
 REACTION: TypeAdapter[ReactionCall] = TypeAdapter(ReactionCall)
 BELONGS: TypeAdapter[Belongs] = TypeAdapter(Belongs)
+REACHED_AT: TypeAdapter[ReachedAt] = TypeAdapter(ReachedAt)
+REACH: TypeAdapter[PlatformReach] = TypeAdapter(PlatformReach)
 THREAD_BEFORE: TypeAdapter[ThreadBefore] = TypeAdapter(ThreadBefore)
 THREAD: TypeAdapter[ThreadMessages] = TypeAdapter(ThreadMessages)
 VIEW: TypeAdapter[LiveView] = TypeAdapter(LiveView)
@@ -131,6 +142,10 @@ def handlers_of(
         members = _required(connected.members, "list of members")
         return b"yes" if await members.is_member(call.space, call.person) else b"no"
 
+    async def reach(call: ReachedAt) -> bytes:
+        reaches = _required(connected.reaches, "limit of what it takes")
+        return REACH.dump_json(await reaches.reach(call.place))
+
     async def read_thread(call: ThreadBefore) -> bytes:
         threads = _required(connected.threads, "threads that can be read")
         read = await threads.read_thread(call.place, call.person, call.before, call.most)
@@ -145,6 +160,7 @@ def handlers_of(
         "unreact": _handler(REACTION, unreact),
         "fetch": _handler(FETCH, fetch),
         "is_member": _handler(BELONGS, is_member),
+        "reach": _handler(REACHED_AT, reach),
         "read_thread": _handler(THREAD_BEFORE, read_thread),
         "show_live": _handler(VIEW, show_live),
     }
@@ -318,6 +334,11 @@ class RemoteAdapter:
         payload = BELONGS.dump_json(Belongs(space, person))
         return await self._deliver("is_member", payload, SIGN_SECONDS) == b"yes"
 
+    async def reach(self, place: Place) -> PlatformReach:
+        """The messages that the platform takes now. Raises a `DeliveryError`."""
+        payload = REACHED_AT.dump_json(ReachedAt(place))
+        return REACH.validate_json(await self._deliver("reach", payload, SIGN_SECONDS))
+
     async def read_thread(
         self, place: Place, person: str, before: str, most: int
     ) -> ThreadMessages:
@@ -359,6 +380,7 @@ class RemoteAdapter:
             files=self if CanFetchFiles in has else None,
             live=self if self._manifest.live is not None else None,
             members=self if CanCheckMembership in has else None,
+            reaches=self if CanTellReach in has else None,
             reactions=self if CanReact in has else None,
             threads=self if CanReadThread in has else None,
             clears_buttons=CanClearButtons in has,

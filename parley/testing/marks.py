@@ -28,6 +28,7 @@ from gateway.ports import (
     CanReadThread,
     CanShowEnd,
     CanShowLive,
+    CanTellReach,
     CanType,
 )
 from parley.testing.case import FEATURES, AdapterCase
@@ -44,6 +45,7 @@ PROTOCOLS: Final[Mapping[str, type]] = {
     "live": CanShowLive,
     "tells_members": CanCheckMembership,
     "links_messages": CanLinkMessages,
+    "tells_reach": CanTellReach,
     "names_rooms": CanNameRooms,
     "overhears": CanOverhear,
     "describes_spaces": CanDescribeSpaces,

@@ -6,7 +6,8 @@ from gateway.outbound.membership import PlatformMembership
 from gateway.text import Text
 from gateway.turn.access_notices import AccessNotices
 from gateway.turn.due_appointments import Accept, DueAppointments, TellOperators
-from gateway.turn.services import Services, notice_sender
+from gateway.turn.proactive import ProactiveNotices
+from gateway.turn.services import Services
 from parley.runtime.appointments import Appointments
 from parley.wiring.storage import Storage
 
@@ -30,7 +31,7 @@ def wire_appointments(
 
 def _operators(services: Services, storage: Storage) -> TellOperators:
     """Tells the owners and operators who wrote to the assistant in private."""
-    approvers, sender = AccessNotices(services, storage.admissions), notice_sender(services)
+    approvers, sender = AccessNotices(services, storage.admissions), ProactiveNotices(services)
 
     async def tell(tenant: str, group: str, said: Text) -> None:
         known = await approvers.approvers()

@@ -13,11 +13,11 @@ from gateway.inbound.conversation_queues import ConversationQueues
 from gateway.inbound.crash_loop_guard import Quarantine
 from gateway.llm.calibration import PersistentCalibrations
 from gateway.outbound.expiring_buttons import EVERY as BUTTONS_EVERY
-from gateway.outbound.notices import NoticeSender
 from gateway.ports import Clock, Counter
 from gateway.turn.access_notices import AccessNotices
 from gateway.turn.due_appointments import Accept
-from gateway.turn.services import Services, notice_sender
+from gateway.turn.proactive import ProactiveNotices, ProactiveSender
+from gateway.turn.services import Services
 from memory.commands.handoffs import HandoffNotices
 from memory.commands.invitations import InvitationNotices
 from memory.commands.link import expired
@@ -45,6 +45,8 @@ HANDOFFS_EVERY: Final = 3.0
 """Seconds until a task of an agent is offered to a person, or ends."""
 WEBHOOKS_EVERY: Final = 2.0
 """Seconds between two checks for agent events to send."""
+PROACTIVE_EVERY: Final = 5.0
+"""Seconds between two checks for messages that have waited long enough."""
 LINKS_EVERY: Final = 20.0
 """Seconds between two checks for expired links."""
 
@@ -55,6 +57,7 @@ class Jobs(Struct, frozen=True):
     housekeeping: Housekeeping
     button_expiry: Housekeeping
     access: Housekeeping
+    proactive: Housekeeping | None = None
     link_expiry: Housekeeping | None = None
     handoffs: Housekeeping | None = None
     webhooks: Housekeeping | None = None
@@ -72,6 +75,7 @@ class Jobs(Struct, frozen=True):
             self.housekeeping,
             self.button_expiry,
             self.access,
+            self.proactive,
             self.link_expiry,
             self.handoffs,
             self.webhooks,
@@ -124,6 +128,7 @@ def build_jobs(parts: JobParts, role: Role, extensions: ExtensionRegistry) -> Jo
         housekeeping,
         button_expiry,
         _access(parts, notices=True),
+        _proactive(parts),
         _link_expiry(parts),
         _handoffs(parts),
         _webhooks(parts),
@@ -151,6 +156,12 @@ def _access(parts: JobParts, *, notices: bool) -> Housekeeping:
     return Housekeeping(chores, parts.clock, parts.guard, every=ACCESS_EVERY)
 
 
+def _proactive(parts: JobParts) -> Housekeeping:
+    """Decides again about what the assistant writes first, and what waits."""
+    chores = {"proactive": _single(ProactiveSender(parts.services).release)}
+    return Housekeeping(chores, parts.clock, parts.guard, every=PROACTIVE_EVERY)
+
+
 def _single(step: Callable[[], Awaitable[object]]) -> Chore:
     """A chore that has done its work after one step. It says nothing about an unavailable store,
     which health and every message report, because it runs every few seconds."""
@@ -166,13 +177,12 @@ def _single(step: Callable[[], Awaitable[object]]) -> Chore:
 def _link_expiry(parts: JobParts) -> Housekeeping | None:
     if parts.memory.links is None:
         return None
-    services = parts.services
-    notices = notice_sender(services)
+    notices = ProactiveNotices(parts.services)
     chores = {"links": _expire_links(parts.memory.links, notices)}
     return Housekeeping(chores, parts.clock, parts.guard, every=LINKS_EVERY)
 
 
-def _expire_links(links: Links, notices: NoticeSender) -> Chore:
+def _expire_links(links: Links, notices: ProactiveNotices) -> Chore:
     """A chore that ends links which were not confirmed in time, and notifies both sides."""
 
     async def expire() -> int:
@@ -191,7 +201,7 @@ def _handoffs(parts: JobParts) -> Housekeeping | None:
     if agents is None:
         return None
     stores = parts.storage.memory
-    notices = notice_sender(services)
+    notices = ProactiveNotices(services)
     reach = (
         stores.direct_places,
         agents.people.served,

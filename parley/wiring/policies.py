@@ -78,6 +78,7 @@ def policies_of(settings: Settings) -> Policies:
         languages=Languages(settings.languages, Path(settings.languages.folder)),
         times=settings.time,
         appointments=settings.appointments,
+        proactive=settings.proactive,
     )
 
 

@@ -25,6 +25,8 @@ KEEP_LANGUAGES: Final = timedelta(days=365)
 """Since a person wrote last, within a month."""
 KEEP_ENDED: Final = timedelta(days=30)
 """For appointments whose last time is over, and paused ones."""
+KEEP_COUNTS: Final = timedelta(days=3)
+"""For the counts of a day, which may be another day in the zone of a person."""
 KEEP_USAGE: Final = timedelta(days=400)
 """A year, and the month with which it is compared. Budgets cover a month at most."""
 NEVER: Final = datetime.fromtimestamp(0, UTC)
@@ -55,6 +57,8 @@ def storage_chores(storage: Storage, settings: Settings, clock: Clock) -> Mappin
         "people_languages": lambda: storage.people_languages.prune(clock.now() - KEEP_LANGUAGES),
         "appointments": lambda: storage.appointments.prune(clock.now() - KEEP_ENDED),
         "catchup": lambda: storage.catchup.prune(clock.now() - caught_up_for),
+        "proactive": lambda: storage.proactive.prune(clock.now()),
+        "proactive_sent": lambda: storage.proactive.prune_sent(clock.now() - KEEP_COUNTS),
         "admissions": lambda: storage.admissions.prune(clock.now()),
         "console_sessions": lambda: storage.console_sessions.prune(clock.now()),
         "text_grants": lambda: storage.text_grants.prune(clock.now() - KEEP_READING),

@@ -43,6 +43,7 @@ from gateway.stores.people_languages import PeopleLanguages
 from gateway.stores.people_names import PeopleNames
 from gateway.stores.personal_data import HotPersonalData, SqlPersonalData
 from gateway.stores.place_zones import PlaceZones
+from gateway.stores.proactive import ProactiveStore
 from gateway.stores.quarantine import QuarantineStore
 from gateway.stores.sqlite.hot_state import SqliteAdapterStates, SqliteBuckets
 from gateway.stores.sqlite.lock import GatewayLock
@@ -255,6 +256,7 @@ class LongLived:
         self.place_zones = PlaceZones(engine)
         self.appointments = AppointmentStore(engine)
         self.catchup = CatchUpStore(engine)
+        self.proactive = ProactiveStore(engine)
         self.text_grants = TextGrantStore(engine)
         self.config_versions = ConfigVersions(engine)
         self.hot_losses = HotLosses(engine)
@@ -328,6 +330,7 @@ class Storage(LongLived):
             unit_of_work=self._unit_of_work(),
             takeovers=self.takeovers,
             appointments=self.appointments,
+            proactive=self.proactive,
         )
         self.personal = (self.memory.personal, self.working, self.hot.personal, self.catchup)
         """Every store with data of a person."""

@@ -33,7 +33,10 @@ TITLES: Final[dict[int, tuple[int, str]]] = {
     132000: (400, "Number of parameters does not match the expected number of params"),
     132001: (404, "Template name does not exist in the translation"),
     132005: (400, "Translated text too long"),
+    132007: (400, "Template format character policy violated"),
     132012: (400, "Parameter format does not match format in the created template"),
+    132015: (400, "Template is paused"),
+    132016: (400, "Template is disabled"),
     132018: (400, "There was an issue with the parameters in your template"),
     133010: (400, "Account not registered"),
 }

@@ -52,6 +52,7 @@ from gateway.stores.feedback import FeedbackStore
 from gateway.stores.first_contacts import FirstContacts
 from gateway.stores.people_languages import PeopleLanguages
 from gateway.stores.place_zones import PlaceZones
+from gateway.stores.proactive import ProactiveStore
 from gateway.stores.sqlite.hot_state import SqliteAdapterStates, SqliteBuckets
 from gateway.stores.sqlite.queues import SqliteInbox, SqliteOutbox
 from gateway.stores.takeovers import TakeoverStore
@@ -229,6 +230,7 @@ async def gateway(
             unit_of_work=SqliteUnitOfWork(held, clock),
             takeovers=TakeoverStore(held),
             appointments=AppointmentStore(held),
+            proactive=ProactiveStore(held),
         ),
         provider=model,
         toolbox=Toolbox(tools),

@@ -46,6 +46,7 @@ _BY_NAME: Mapping[str, type[ParleyError | StoreUnavailable]] = {
         errors.Busy,
         errors.Permanent,
         errors.WindowClosed,
+        errors.TemplateRefused,
         errors.FormatRejected,
         errors.Ambiguous,
         errors.PlatformFailed,

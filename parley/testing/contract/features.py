@@ -6,6 +6,7 @@ from typing import Final
 import pytest
 
 from gateway.errors import BadInput, DeliveryError, Permanent
+from gateway.immutable import replace
 from gateway.message import (
     OutboundFile,
     Part,
@@ -25,6 +26,7 @@ from gateway.ports import (
     CanReadThread,
     CanShowEnd,
     CanShowLive,
+    CanTellReach,
     CanType,
     LiveView,
 )
@@ -58,6 +60,15 @@ async def test_members_of_a_room_are_members_and_others_are_not(stage: Stage) ->
     nobody, nowhere = "999999999999", "999999999999"
     for space_id, person_id in ((space, nobody), (nowhere, stage.person.id), ("-", "?")):
         assert not await stage.adapter.is_member(space_id, person_id)
+
+
+@proves("tells_reach")
+async def test_a_person_who_has_just_written_gets_any_message(stage: Stage) -> None:
+    place = (await stage.hear("hello", stage.platform.direct(stage.person))).place
+    assert isinstance(stage.adapter, CanTellReach)
+    assert (await stage.adapter.reach(place)).reach == "open"
+    strange = replace(place, channel_id="999999999999")
+    assert (await stage.adapter.reach(strange)).reach != "open"
 
 
 @proves("names_rooms")

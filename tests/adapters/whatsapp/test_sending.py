@@ -6,15 +6,24 @@ import pytest
 
 from adapters.whatsapp.connection import WhatsAppAdapter
 from adapters.whatsapp.messages import WhatsAppExtras
-from gateway.errors import Ambiguous, Permanent, PlatformFailed, Transient, WindowClosed
+from gateway.errors import (
+    Ambiguous,
+    Permanent,
+    PlatformFailed,
+    TemplateRefused,
+    Transient,
+    WindowClosed,
+)
 from gateway.message import Button, Outbound, OutboundFile, Part, Place
 from gateway.ports import (
     CanDiagnose,
     CanFetchFiles,
     CanMarkRead,
     CanReact,
+    CanTellReach,
     CanType,
     PlatformAdapter,
+    PlatformReach,
 )
 from gateway.ports.adapter import unpacked
 from simulators.base import Fault
@@ -49,6 +58,7 @@ async def test_the_adapter_has_its_declared_abilities() -> None:
             CanReact,
             CanFetchFiles,
             CanDiagnose,
+            CanTellReach,
         ):
             assert isinstance(rig.adapter, ability)
 
@@ -291,6 +301,46 @@ async def test_a_person_who_never_wrote_gets_no_message() -> None:
             await rig.adapter.send(text_to(direct("DE.5"), "hello stranger"))
 
 
+async def test_the_reach_is_that_of_the_window() -> None:
+    async with running(template={**FOLLOW_UP, "max_chars": 500}) as rig:
+        place = await greeted(rig)
+        assert await rig.adapter.reach(place) == PlatformReach("open")
+        rig.later(hours=23, minutes=54)
+        assert await rig.adapter.reach(place) == PlatformReach("open")
+        rig.later(minutes=1)
+        assert await rig.adapter.reach(place) == PlatformReach("template", 500)
+        assert (await rig.adapter.reach(direct("DE.5"))).reach == "template"
+    async with running() as rig:
+        place = await greeted(rig)
+        rig.later(hours=24)
+        assert await rig.adapter.reach(place) == PlatformReach("closed")
+
+
+async def test_a_template_that_meta_refuses_is_not_used_for_an_hour() -> None:
+    async with running(template=FOLLOW_UP) as rig:
+        place = await greeted(rig)
+        rig.later(hours=25)
+        rig.sim.fail_next("messages", GraphError(132015, "paused for low quality"))
+        with pytest.raises(TemplateRefused, match="132015"):
+            await rig.adapter.send(text_to(place, "a word"))
+        assert rig.counts["template_refused"] == 1
+        assert (await rig.adapter.reach(place)).reach == "closed"
+        rig.later(minutes=61)
+        assert (await rig.adapter.reach(place)).reach == "template"
+        await rig.adapter.send(text_to(place, "again"))
+        assert rig.sim.shown(rig.sim.direct(rig.sim.person("Ada")))[-1].text.endswith("again")
+
+
+async def test_a_person_whom_meta_does_not_reach_says_nothing_about_the_template() -> None:
+    async with running(template=FOLLOW_UP) as rig:
+        place = await greeted(rig)
+        rig.later(hours=25)
+        rig.sim.fail_next("messages", GraphError(131026, "undeliverable"))
+        with pytest.raises(Permanent, match="131026"):
+            await rig.adapter.send(text_to(place, "a word"))
+        assert (await rig.adapter.reach(place)).reach == "template"
+
+
 # --- what goes wrong -----------------------------------------------------------------------------
 
 
@@ -313,7 +363,14 @@ async def test_a_person_who_never_wrote_gets_no_message() -> None:
         (131026, Permanent, None),
         (131030, Permanent, None),
         (131048, Permanent, None),
-        (132001, Permanent, None),
+        (132000, TemplateRefused, None),
+        (132001, TemplateRefused, None),
+        (132005, Permanent, None),
+        (132007, TemplateRefused, None),
+        (132012, TemplateRefused, None),
+        (132015, TemplateRefused, None),
+        (132016, TemplateRefused, None),
+        (132018, Permanent, None),
         (133010, Permanent, None),
     ],
 )

@@ -18,6 +18,7 @@ from tests.attacks.rows.mcp import MCP
 from tests.attacks.rows.memory_backends import MEMORY_BACKENDS
 from tests.attacks.rows.models import MODELS
 from tests.attacks.rows.outbound import OUTBOUND
+from tests.attacks.rows.proactive import PROACTIVE
 from tests.attacks.rows.quotes import QUOTES
 from tests.attacks.rows.repositories import REPOSITORIES
 from tests.attacks.rows.secrets import SECRETS
@@ -36,6 +37,7 @@ ATTACKS: Final[Sequence[Attack]] = (
     *WORDS,
     *QUOTES,
     *OUTBOUND,
+    *PROACTIVE,
     *HTTP,
     *LOCAL_PORT,
     *AGENTS,
