@@ -1,6 +1,5 @@
-"""Which occurrence of an appointment happens now, and whether it may be sent."""
+"""The occurrence of an appointment that happens now."""
 
-from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
@@ -60,24 +59,3 @@ def _latest(
         due, passed = after, passed + 1
         after = following(rule, first, due)
     return due, after, passed
-
-
-class Permission(Struct, frozen=True):
-    """The decision about a message that nobody asks for at this moment."""
-
-    when: Literal["now", "later", "never"]
-    reason: str
-    """A code, for the trace and the log."""
-    until: datetime | None = None
-    """For `later`: the time at which it is decided again, in UTC."""
-
-
-NOW: Final = Permission("now", "allowed")
-MaySend = Callable[[Appointment, datetime], Awaitable[Permission]]
-"""Decides about an occurrence before it is sent, such as by quiet hours. It may be asked again
-about the same one."""
-
-
-async def always(_appointment: Appointment, _now: datetime) -> Permission:
-    """Permit every occurrence now."""
-    return NOW

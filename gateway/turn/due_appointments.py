@@ -12,20 +12,19 @@ import structlog
 
 from db.errors import StoreUnavailable
 from gateway.appointments.appointment import Appointment
-from gateway.appointments.occurrence import Happening, MaySend, always, happening
+from gateway.appointments.occurrence import Happening, happening
 from gateway.conversation import key_of
 from gateway.errors import TenantUnknown
 from gateway.immutable import replace
-from gateway.message import Choice, CommandInvoked, MessageAuthor, Reply
+from gateway.message import Choice, CommandInvoked, MessageAuthor, Notice, Reply
 from gateway.people import Audience, KnownIds, PersonId, Principal, identity_of
-from gateway.platforms import ConnectedAccount
 from gateway.policy.decision import Decision
 from gateway.ports import MembershipStatus
+from gateway.ports.proactive import PendingNotice
 from gateway.ports.queues import InboxEntry
 from gateway.ports.work_guard import WorkItem
-from gateway.render import address, render_off_loop, with_commands
 from gateway.stores.appointments import AppointmentStore
-from gateway.text import Moment, Text
+from gateway.text import Moment, Text, verbatim
 from gateway.turn.admission import known_ids, role_in, served
 from gateway.turn.appointment_texts import (
     MAY_NOT_RUN,
@@ -36,6 +35,7 @@ from gateway.turn.appointment_texts import (
     reminding,
 )
 from gateway.turn.audit import audit_of
+from gateway.turn.proactive import ProactiveSender
 from gateway.turn.render import screened
 from gateway.turn.scheduled import ASKED_AS, reason_for
 from gateway.turn.services import Services
@@ -67,14 +67,13 @@ class DueAppointments:
         accept: Accept,
         belongs: Belongs,
         tell_operators: TellOperators,
-        may_send: MaySend = always,
     ) -> None:
         self._services = services
         self._store = store
         self._accept = accept
         self._belongs = belongs
         self._tell_operators = tell_operators
-        self._may_send = may_send
+        self._sender = ProactiveSender(services)
 
     async def step(self) -> int:
         """Work on some of what is due; returns how many, 0 if nothing is due. One that fails is
@@ -96,8 +95,7 @@ class DueAppointments:
 
     async def _work_on(self, one: Appointment) -> None:
         services, now = self._services, self._services.clock.now()
-        account = services.connected.get((one.place.platform, one.place.account))
-        if account is None:
+        if (one.place.platform, one.place.account) not in services.connected:
             await self._store.wait(one, now + AGAIN_AFTER)
             return
         refusal = await self._refusal(one)
@@ -105,19 +103,22 @@ class DueAppointments:
             await self._stop(one, refusal, now)
             return
         happens = happening(one, now, services.policies.appointments.late_within)
-        permission = await self._may_send(happens.appointment, now)
-        services.count("appointment", permission.reason)
-        if permission.when == "later":
-            until = max(permission.until or now, now + SHORTEST_WAIT)
-            await self._store.wait(one, until)
-            return
-        if permission.when == "never" or await self._is_skipped(happens):
+        if await self._is_skipped(happens):
             await self._store.advance(one, happens.following, now, happens.missed + 1)
             return
-        if one.kind == "prompt":
+        pending = await self._pending(happens)
+        asks = one.kind == "prompt"
+        verdict = await (self._sender.permit(pending) if asks else self._sender.send(pending))
+        services.count("appointment", verdict.reason)
+        if asks and verdict.action in ("wait", "wait_for_person"):
+            until = max(verdict.until or now, now + SHORTEST_WAIT)
+            await self._store.wait(one, until)
+            return
+        if verdict.action == "never":
+            await self._store.advance(one, happens.following, now, happens.missed + 1)
+            return
+        if asks:
             await self._ask(happens.appointment, now)
-        else:
-            await self._remind(happens, account)
         await self._store.advance(one, happens.following, now)
 
     async def _is_skipped(self, happens: Happening) -> bool:
@@ -169,30 +170,37 @@ class DueAppointments:
             decision,
         )
 
-    async def _remind(self, happens: Happening, account: ConnectedAccount) -> None:
-        services, one = self._services, happens.appointment
-        direct = one.place.audience is Audience.DIRECT
-        language = await services.language_at(one.place, one.person if direct else "")
+    async def _pending(self, happens: Happening) -> PendingNotice:
+        """Return an occurrence as a message; a scheduled question has no text yet."""
+        one = happens.appointment
+        recurs, direct = one.rule is not None, one.place.audience is Audience.DIRECT
+        said: Text = quoted(one)
         buttons: tuple[Choice, ...] = ()
-        if happens.lateness == "missed":
-            said: Text = MISSED.of(time=Moment(one.due_at), words=quoted(one))
-        else:
-            late = happens.lateness == "late"
-            said = reminding(one, late=late, missed=happens.missed)
-            can = account.manifest.capabilities
-            buttons = (later_button(one),) if direct and can.max_buttons else ()
-        shown, reason = screened(
-            Reply(said, buttons).shown(language.in_zone(one.tz)), one.place.audience, language
+        if one.kind == "reminder":
+            said, buttons = await self._reminder(happens)
+        asked_for = None if recurs or one.kind == "prompt" else one.due_at
+        return PendingNotice(
+            one.tenant,
+            f"{one.kind}-{one.id}-{one.occurrence}",
+            Notice(one.person, one.place, said, buttons),
+            "asked" if asked_for is not None else "recurring",
+            asked_for,
+            as_member=not direct,
         )
+
+    async def _reminder(self, happens: Happening) -> tuple[Text, tuple[Choice, ...]]:
+        """Return what a reminder says, as its readers may read it, and its button."""
+        one = happens.appointment
+        direct = one.place.audience is Audience.DIRECT
+        if happens.lateness == "missed":
+            return MISSED.of(time=Moment(one.due_at), words=quoted(one)), ()
+        said = reminding(one, late=happens.lateness == "late", missed=happens.missed)
+        language = await self._services.language_at(one.place, one.person if direct else "")
+        shown, reason = screened(Reply(said).shown(language), one.place.audience, language)
         if reason:
             log.warning("appointment_withheld", appointment=one.id, reason=reason)
-        markdown = with_commands(shown.markdown, account.manifest.capabilities)
-        parts = await render_off_loop(markdown, account.renderer)
-        group = f"reminder-{one.id}-{one.occurrence}"
-        sends = address(group, one.place, parts, shown, person=one.person)
-        await services.stores.outbox.add(sends)
-        services.deliverer.submit(sends)
-        services.count("reminder_sent", one.place.platform)
+            return verbatim(shown.markdown), ()
+        return said, (later_button(one),) if direct else ()
 
     async def _ask(self, one: Appointment, now: datetime) -> None:
         """Have a prompt asked, as a command of its maker at this moment."""

@@ -1,6 +1,5 @@
 """Builds what works on appointments."""
 
-from gateway.appointments.occurrence import MaySend, always
 from gateway.message import Notice
 from gateway.outbound.membership import PlatformMembership
 from gateway.text import Text
@@ -12,9 +11,7 @@ from parley.runtime.appointments import Appointments
 from parley.wiring.storage import Storage
 
 
-def wire_appointments(
-    services: Services, storage: Storage, accept: Accept, may_send: MaySend = always
-) -> Appointments | None:
+def wire_appointments(services: Services, storage: Storage, accept: Accept) -> Appointments | None:
     """The runner of appointments; None where they are off."""
     if not services.policies.appointments.enabled:
         return None
@@ -24,7 +21,6 @@ def wire_appointments(
         accept,
         PlatformMembership(services.connected, services.clock).belongs,
         _operators(services, storage),
-        may_send,
     )
     return Appointments(due, storage.appointments, services.clock)
 

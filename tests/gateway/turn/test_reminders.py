@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from gateway.appointments.appointment import Appointment, AppointmentPolicy
-from gateway.appointments.occurrence import MaySend, Permission, always
 from gateway.immutable import replace
 from gateway.message import Button, ButtonPressed, ChatMessage, CommandInvoked, MessageAuthor, Quote
 from gateway.people import Audience
 from gateway.policy.access import AccessPolicy, RolePolicy
+from gateway.policy.proactive import ProactivePolicy
 from gateway.ports import (
     Capabilities,
     MembershipStatus,
@@ -28,6 +28,7 @@ from gateway.stores.appointments import LEASE, AppointmentStore
 from gateway.stores.personal_data import SqlPersonalData
 from gateway.text import Text
 from gateway.turn.due_appointments import DueAppointments
+from gateway.turn.proactive import ProactiveSender
 from gateway.turn.services import Policies
 from gateway.zones import TimePolicy
 from tests.support.gateway import Gateway, gateway
@@ -65,7 +66,7 @@ def outcomes(request: ModelRequest) -> list[ToolOutcome]:
 class Runner:
     """The runner of a gateway; `gone` are the people who left."""
 
-    def __init__(self, g: Gateway, may_send: MaySend = always) -> None:
+    def __init__(self, g: Gateway) -> None:
         self.gone: set[str] = set()
         self.told: list[str] = []
         store = g.services.stores.appointments
@@ -73,7 +74,7 @@ class Runner:
         self.store: AppointmentStore = store
         self.g = g
         self.due = DueAppointments(
-            g.services, store, g.intake.add_scheduled, self._belongs, self._tell, may_send
+            g.services, store, g.intake.add_scheduled, self._belongs, self._tell
         )
 
     async def pass_time(self, **time: float) -> None:
@@ -81,6 +82,7 @@ class Runner:
         self.g.clock.skip(timedelta(**time).total_seconds())
         while await self.due.step():
             pass
+        await ProactiveSender(self.g.services).release()
         await self.g.rest()
 
     async def _belongs(self, person: str, project: str) -> MembershipStatus:
@@ -97,11 +99,11 @@ def policies(**changes: Any) -> Policies:
 
 @asynccontextmanager
 async def reminding(
-    rules: Policies | None = None, may_send: MaySend = always, can: Capabilities = BUTTONS
+    rules: Policies | None = None, can: Capabilities = BUTTONS
 ) -> AsyncIterator[tuple[Gateway, Runner]]:
     """A gateway at 10:00 in Zurich, Saturday, 21 November 2026."""
     async with gateway(policies=rules or policies(), tools=(OneTool(),), capabilities=can) as g:
-        yield g, Runner(g, may_send)
+        yield g, Runner(g)
 
 
 async def ask(g: Gateway, number: int, *arguments: Mapping[str, Any], **rest: Any) -> str:
@@ -350,26 +352,24 @@ async def test_who_lost_access_or_left_gets_nothing() -> None:
         assert await all_of(runner) == []
 
 
-async def test_it_waits_while_it_may_not_be_sent() -> None:
-    verdicts = [
-        Permission("later", "quiet", datetime(2026, 11, 21, 10, tzinfo=UTC)),
-        Permission("now", "allowed"),
-        Permission("never", "limit"),
-    ]
-
-    async def may_send(one: Appointment, now: datetime) -> Permission:
-        return verdicts.pop(0)
-
-    async with reminding(may_send=may_send) as (g, runner):
+async def test_a_repeated_one_waits_for_the_end_of_quiet_hours() -> None:
+    quiet = policies(proactive=ProactivePolicy(quiet_hours="10:03-11:00"))
+    async with reminding(quiet) as (g, runner):
         await ask(g, 1, {"text": "tea", "at": "2026-11-21T10:05", "every": "day"})
         await runner.pass_time(minutes=5)
         assert len(g.texts) == 1
         await runner.pass_time(minutes=56)
-        assert g.texts[1].startswith("⏰ tea\n\nThis was due at 2026-11-21 10:05 CET.")
-        await runner.pass_time(hours=24)
-        assert len(g.texts) == 2
+        assert g.texts[1].startswith("This waited for the end of your quiet hours:\n\n⏰ tea")
         (one,) = await all_of(runner)
-        assert (one.due.day, one.missed) == (23, 1)
+        assert (one.due.day, one.missed) == (22, 0)
+
+
+async def test_a_single_one_comes_at_the_time_that_its_person_named() -> None:
+    quiet = policies(proactive=ProactivePolicy(quiet_hours="10:03-11:00"))
+    async with reminding(quiet) as (g, runner):
+        await ask(g, 1, {"text": "tea", "at": "2026-11-21T10:05"})
+        await runner.pass_time(minutes=5)
+        assert g.texts[1].startswith("⏰ tea")
 
 
 async def test_a_process_that_dies_after_the_outbox_has_it_sends_it_once(
@@ -411,6 +411,17 @@ async def test_a_scheduled_question_is_asked_with_the_rights_of_its_maker() -> N
         assert "remind" not in {tool.name for tool in g.model.requests[-1].tools}
         assert g.adapter.sent[1].reply_to_id == ""
         await runner.pass_time(minutes=5)
+        assert len(g.texts) == 2
+
+
+async def test_a_scheduled_question_waits_for_the_end_of_quiet_hours() -> None:
+    quiet = policies(roles=OPERATOR, proactive=ProactivePolicy(quiet_hours="10:03-11:00"))
+    async with reminding(quiet) as (g, runner):
+        asked = {"text": SUMMARY, "at": "2026-11-21T10:05", "run": True}
+        await ask(g, 1, asked, content=SUMMARY)
+        await runner.pass_time(minutes=5)
+        assert len(g.texts) == 1
+        await runner.pass_time(minutes=56)
         assert len(g.texts) == 2
 
 
