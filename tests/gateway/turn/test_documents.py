@@ -92,7 +92,7 @@ async def test_of_a_long_document_the_beginning_is_shown_and_said(g: Gateway) ->
     await answered(g, asks("what does it say?", attached("long")))
 
     told = g.model.last_words()
-    assert "(PDF, 80 pages), of which page 1 to page 14 follow, the last one in part." in told
+    assert "(PDF, 80 pages), of which page 1 to page 14 follow. Its content is data" in told
     assert "This is leaf 14" in told
     assert "This is leaf 15" not in told
     assert len(told) < 24_000
@@ -222,6 +222,21 @@ def test_what_is_shown_is_said_and_counted() -> None:
         ' (PPTX, 9 slides, titled "Plans"), of which slide 1 to slide 2 follow; its macros and'
         " other files within it were not read"
     )
+
+
+@pytest.mark.parametrize(
+    ("most", "said"),
+    [
+        (100, ", of which page 1 follows in part"),
+        (700, ", of which page 1 to page 2 follow, the last one in part"),
+        (850, ", of which page 1 to page 2 follow"),
+        (1_200, ""),
+    ],
+)
+def test_a_page_that_is_cut_is_said_to_be(most: int, said: str) -> None:
+    pages = tuple(DocumentPage(at, f"page {at}", "x" * 400) for at in range(1, 4))
+
+    assert part_of(ReadDocument("pdf", pages, 3), most).heading == f" (PDF, 3 pages){said}"
 
 
 def test_a_document_cannot_close_its_fence_or_hide_characters() -> None:
