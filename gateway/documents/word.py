@@ -91,12 +91,9 @@ class _Word:
         number = self._numbering.next(*self._styles.list_of(properties, style))
         rank = self._styles.rank(properties, style)
         if rank:
-            heading = " ".join(text.strip(" \t\n").replace(_RENDERED, " \f ").split(" ")).split(
-                "\n"
-            )
-            words = " ".join(filter(None, (number.strip(" -"), " ".join(heading).strip())))
-            breaks = "".join(sign for sign in words if sign in (_RENDERED, _EXPLICIT))
-            return f"{breaks}{'#' * rank} {' '.join(words.split())}"
+            breaks = "".join(sign for sign in text if sign in (_RENDERED, _EXPLICIT))
+            words = " ".join((number.strip(" -"), *text.split())).strip()
+            return f"{breaks}{'#' * rank} {words}"
         breaks = ""
         while text[:1] in (_RENDERED, _EXPLICIT):
             breaks, text = breaks + text[0], text[1:]

@@ -210,6 +210,36 @@ async def test_words_own_page_breaks_count_before_those_of_the_author() -> None:
     assert [page.text.strip() for page in document.pages] == ["one", "two\n\nthree"]
 
 
+async def test_a_page_may_begin_within_or_at_a_heading() -> None:
+    made = docx.Document()
+    made.add_paragraph("before")
+    for text in ("Notice", "Payment"):
+        run = made.add_heading(text, 1).runs[0]._r
+        run.insert(0, parse_xml(f"<w:lastRenderedPageBreak {nsdecls('w')}/>"))
+
+    document = await read(saved(made))
+
+    assert [(page.label, page.text.strip()) for page in document.pages] == [
+        ("page 1", "before"),
+        ("page 2", "# Notice"),
+        ("page 3", "# Payment"),
+    ]
+
+
+async def test_a_table_goes_on_under_its_heading_on_the_next_page() -> None:
+    made = docx.Document()
+    table = made.add_table(3, 2)
+    for at, text in enumerate(("a", "b", "1", "2", "3", "4")):
+        table.cell(at // 2, at % 2).text = text
+    run = table.cell(2, 0).paragraphs[0].runs[0]._r
+    run.insert(0, parse_xml(f"<w:lastRenderedPageBreak {nsdecls('w')}/>"))
+
+    first, second = (await read(saved(made))).pages
+
+    assert first.text == "| a | b |\n| --- | --- |\n| 1 | 2 |"
+    assert second.text.strip() == "| a | b |\n| --- | --- |\n| 3 | 4 |"
+
+
 async def test_a_long_docx_without_pages_is_divided_at_its_headings() -> None:
     made = docx.Document()
     for at in range(6):
