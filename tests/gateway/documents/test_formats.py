@@ -1,7 +1,9 @@
 """The text that is read of each format, with its structure."""
 
+import io
 import random
 import time
+import zipfile
 from collections.abc import Sequence
 from datetime import date
 
@@ -240,6 +242,28 @@ async def test_a_table_goes_on_under_its_heading_on_the_next_page() -> None:
     assert second.text.strip() == "| a | b |\n| --- | --- |\n| 3 | 4 |"
 
 
+async def test_cells_keep_their_columns_in_a_table() -> None:
+    made = docx.Document()
+    table = made.add_table(2, 3)
+    for at, text in enumerate(("Date", "By", "Note", "1 May", "Ada", "made")):
+        table.cell(at // 3, at % 3).text = text
+    row = table.rows[1]._tr
+    held = parse_xml(f"<w:sdt {nsdecls('w')}><w:sdtContent/></w:sdt>")
+    wrapped = row.tc_lst[0]
+    row.replace(wrapped, held)
+    held[0].append(wrapped)
+    wide = made.add_table(2, 3)
+    wide.cell(0, 0).merge(wide.cell(0, 1)).text = "both"
+    wide.cell(0, 2).text = "third"
+    wide.cell(1, 2).text = "below"
+    wide.cell(1, 1).text = "x"
+
+    (page,) = (await read(saved(made))).pages
+
+    assert "| Date | By | Note |\n| --- | --- | --- |\n| 1 May | Ada | made |" in page.text
+    assert "| both |  | third |\n| --- | --- | --- |\n|  | x | below |" in page.text
+
+
 async def test_a_long_docx_without_pages_is_divided_at_its_headings() -> None:
     made = docx.Document()
     for at in range(6):
@@ -279,6 +303,21 @@ async def test_an_xlsx_has_its_sheets_as_tables() -> None:
         f"| {EAST_ASIAN} | 25 % |  |\n| =SUM(B2:B3) |  |  |"
     )
     assert UMLAUTS in document.pages[1].text
+
+
+async def test_a_sheet_is_read_whole_whatever_size_it_claims() -> None:
+    book = openpyxl.Workbook()
+    for row in (("a", "b"), (1, 2), (3, 4)):
+        book.active.append(row)
+    name = "xl/worksheets/sheet1.xml"
+    with zipfile.ZipFile(io.BytesIO(saved(book))) as archive:
+        part = archive.read(name)
+    assert b'<dimension ref="A1:B3"' in part
+    wrong = part.replace(b'<dimension ref="A1:B3"', b'<dimension ref="A1"')
+
+    (page,) = (await read(changed(saved(book), {name: wrong}))).pages
+
+    assert page.text == "| a | b |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |"
 
 
 async def test_a_long_sheet_is_divided_and_repeats_its_heading() -> None:
@@ -339,7 +378,7 @@ PAGE = f"""<!doctype html><html><head><title>The page</title>
 <body><script>alert(1)</script><h2>Prices</h2><p>{UMLAUTS}<p>second
 <p hidden>not seen<p style="display: none">not seen<p>{EAST_ASIAN}
 <ul><li>one<li>two<ol><li>inner</ol></ul>
-<table><tr><th>a<th>b<tr><td>1<td>2</table><pre>  kept
+<table><tr><th>a<th>b<tr><td>1<td>2<tr><td colspan=2>all</table><pre>  kept
     as is</pre>&lt;tag&gt;</body></html>"""
 
 
@@ -350,7 +389,7 @@ async def test_html_is_read_as_people_see_it() -> None:
     assert (document.format, document.title) == ("html", "The page")
     assert page.text == (
         f"## Prices\n\n{UMLAUTS}\n\nsecond\n\n{EAST_ASIAN}\n\n- one\n- two\n\n  1. inner\n\n"
-        "| a | b |\n| --- | --- |\n| 1 | 2 |\n\n  kept\n    as is\n\n<tag>"
+        "| a | b |\n| --- | --- |\n| 1 | 2 |\n| all |  |\n\n  kept\n    as is\n\n<tag>"
     )
 
 
