@@ -19,6 +19,7 @@ from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
 from gateway.documents.model import DocumentLimits, ReadDocument
+from gateway.documents.plain import decoded
 from gateway.documents.problems import UnreadableDocument
 from gateway.documents.reader import DocumentReader
 from tests.gateway.documents.making import Pdf, PdfPage, changed, epub, saved, text_page
@@ -409,6 +410,26 @@ async def test_plain_text_is_read_in_its_encoding(encoding: str) -> None:
     document = await read(UMLAUTS.encode(encoding), "notes.txt")
 
     assert (document.format, document.pages[0].text) == ("text", UMLAUTS)
+
+
+LANGUAGES = {
+    "cp1252": [
+        "Die Kündigungsfrist beträgt drei Monate; Größe, Maß und Straße stehen im Anhang.",
+        "Irtisanomisaika on kolme kuukautta; määräaika päättyy ääneen sanottuna.",
+        "La durée du préavis est de trois mois, à compter de la réception, même en été.",
+    ],
+    "cp1251": ["Срок уведомления составляет три месяца, начиная с первого числа."],
+    "cp932": ["解約の予告期間は三か月です。書面で通知してください。カタカナも含みます。"],
+    "cp949": ["계약 해지 통보 기간은 삼 개월입니다. 서면으로 알려 주십시오."],
+    "gb18030": ["合同的通知期为三个月，必须以书面形式提出，并在季度末生效。"],
+}
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"), [(name, text) for name, texts in LANGUAGES.items() for text in texts]
+)
+def test_texts_are_read_in_the_encoding_of_their_language(encoding: str, text: str) -> None:
+    assert decoded(f"1;{text}\n2;x\n".encode(encoding)) == f"1;{text}\n2;x\n"
 
 
 # --- the bytes decide -----------------------------------------------------------------------------
