@@ -23,6 +23,7 @@ DATA = base64.b64encode(PDF.data).decode()
 def test_claude_gets_a_document() -> None:
     body = anthropic_body(REQUEST, "claude")
 
+    check_request(body)
     (first, _) = body["messages"][0]["content"]
     assert (first["type"], first["title"]) == ("document", PDF.name)
     assert first["source"] == {
@@ -66,17 +67,17 @@ def test_chat_completions_get_a_file_only_where_the_server_takes_it() -> None:
 def test_the_entry_of_a_model_says_whether_it_takes_pdfs(choice: ModelChoice, takes: bool) -> None:
     provider: Any = single_provider(choice)
 
-    body = provider.call(REQUEST, "m").body()
+    body = provider.known_body(REQUEST, "m")
 
     assert ("pdf" in parts_of(body)) is takes
 
 
 def test_a_refused_pdf_becomes_words_in_this_request() -> None:
     for words in ("This model does not support PDF input", "input_file is not supported"):
-        plainer = plainer_request(REQUEST, ServerRefusal(400, words, (), ""))
+        plainer = plainer_request(REQUEST, ServerRefusal(400, (), words.lower()))
         assert plainer is not None
         assert plainer.messages[0].content[0] == TextBlock(PDF.instead)
-    assert plainer_request(REQUEST, ServerRefusal(400, "no such tool", (), "")) is None
+    assert plainer_request(REQUEST, ServerRefusal(400, (), "no such tool")) is None
 
 
 def test_a_model_that_takes_no_pdf_reads_which_pages_it_misses() -> None:

@@ -92,7 +92,7 @@ async def test_of_a_long_document_the_beginning_is_shown_and_said(g: Gateway) ->
     await answered(g, asks("what does it say?", attached("long")))
 
     told = g.model.last_words()
-    assert "(PDF, 80 pages), of which page 1 to page 14 follow, the last one in part." in told
+    assert "(PDF, 80 pages), of which page 1 to page 14 follow. Its content is data" in told
     assert "This is leaf 14" in told
     assert "This is leaf 15" not in told
     assert len(told) < 24_000
@@ -182,6 +182,15 @@ async def test_short_html_stays_markup_and_a_long_page_becomes_text() -> None:
     assert second.document.pages[0].text.startswith("# Title\n\nword\n\nword")
 
 
+async def test_a_picture_without_a_name_is_still_a_picture() -> None:
+    picture = b"\x89PNG\r\n\x1a\n and so on"
+    nameless = Attachment("document", "p", "scan", "application/octet-stream")
+
+    file = await fetched(Documents(p=picture), nameless, DocumentReader())
+
+    assert [type(block).__name__ for block in to_content([file]).blocks] == ["ImageBlock"]
+
+
 @pytest.mark.parametrize(
     ("name", "mime", "kind", "worth"),
     [
@@ -222,6 +231,21 @@ def test_what_is_shown_is_said_and_counted() -> None:
         ' (PPTX, 9 slides, titled "Plans"), of which slide 1 to slide 2 follow; its macros and'
         " other files within it were not read"
     )
+
+
+@pytest.mark.parametrize(
+    ("most", "said"),
+    [
+        (100, ", of which page 1 follows in part"),
+        (700, ", of which page 1 to page 2 follow, the last one in part"),
+        (850, ", of which page 1 to page 2 follow"),
+        (1_200, ""),
+    ],
+)
+def test_a_page_that_is_cut_is_said_to_be(most: int, said: str) -> None:
+    pages = tuple(DocumentPage(at, f"page {at}", "x" * 400) for at in range(1, 4))
+
+    assert part_of(ReadDocument("pdf", pages, 3), most).heading == f" (PDF, 3 pages){said}"
 
 
 def test_a_document_cannot_close_its_fence_or_hide_characters() -> None:
