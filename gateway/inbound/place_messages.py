@@ -8,7 +8,7 @@ from gateway.immutable import replace
 from gateway.message import ChatMessage, MembershipChanged, MessageDeleted, MessageEdited
 from gateway.policy.access import AccessPolicy, listed
 from gateway.policy.history_redaction import redact_for_history, redact_name
-from gateway.turn.catchup import CatchUp, may_be_kept
+from gateway.turn.catchup import may_be_kept
 from gateway.turn.prompt import clip
 from gateway.turn.services import Services
 from gateway.turn.thread import words_of
@@ -43,8 +43,8 @@ class PlaceMessages:
 
     async def edited(self, event: MessageEdited, key: ConversationKey) -> None:
         """Follow an edit. A message without known content is no longer kept."""
-        catchup = await self._in_use()
-        if catchup is None:
+        catchup = self._services.catchup
+        if catchup is None or not await catchup.is_on(str(key.room)):
             return
         if event.message.unreadable:
             await catchup.delete(event.place, (event.message.id,))
@@ -53,8 +53,8 @@ class PlaceMessages:
 
     async def deleted(self, event: MessageDeleted) -> None:
         """Follow a deletion."""
-        catchup = await self._in_use()
-        if catchup is not None:
+        catchup = self._services.catchup
+        if catchup is not None and await catchup.has_any():
             await catchup.delete(event.place, event.message_ids)
 
     async def left(self, event: MembershipChanged) -> None:
@@ -62,10 +62,6 @@ class PlaceMessages:
         catchup = self._services.catchup
         if catchup is not None and event.is_self and not event.joined:
             await catchup.leave(event.place, whole_workspace=event.whole_workspace)
-
-    async def _in_use(self) -> CatchUp | None:
-        catchup = self._services.catchup
-        return catchup if catchup is not None and await catchup.has_any() else None
 
 
 def _is_blocked(message: ChatMessage, access: AccessPolicy) -> bool:

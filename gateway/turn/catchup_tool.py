@@ -34,6 +34,9 @@ MAX_ANSWER: Final = 9_000
 MAX_SHOWN: Final = 400
 """Characters of one message in it."""
 MAX_TOPIC: Final = 200
+FORM: Final = "%Y-%m-%dT%H:%M:%S.%f"
+YEARS: Final = range(2000, 9000)
+"""Those of a time that can be converted between zones."""
 LEAST_WORD: Final = 3
 """Characters of a word that is looked for."""
 HEAD: Final = (
@@ -91,7 +94,7 @@ class CatchUpTool:
         self.used = True
         if not found:
             return NOTHING
-        shown, oldest = fitting(found, self._zone)
+        shown = fitting(found, self._zone)
         taken = found[: len(shown)]
         for one in taken:
             self.given.update((one.link, *addresses_in(one.text)))
@@ -99,12 +102,13 @@ class CatchUpTool:
             pieces = (Material("room", one.text, one.name) for one in taken)
             self._memory.reads(within_bounds(pieces))
         rest = len(found) - len(shown)
-        more = (
-            f"\n({rest} older ones are left out: call it again with before={oldest})"
-            if rest
-            else ""
-        )
-        return f"{HEAD}\n" + "\n".join(reversed(shown)) + more
+        lines = [HEAD, *reversed(shown)]
+        if rest:
+            until = _end_of_rest(taken[-1], found[len(shown)]).astimezone(self._zone)
+            lines.append(
+                f"({rest} older ones are left out: call it again with before={until:{FORM}})"
+            )
+        return "\n".join(lines)
 
     async def close(self) -> None:
         """Leave the tools open: they outlive the turn."""
@@ -117,7 +121,7 @@ class CatchUpTool:
             at = datetime.fromisoformat(value) if isinstance(value, str) else None
         except ValueError:
             at = None
-        if at is None:
+        if at is None or at.year not in YEARS:
             raise ToolError(f"{name}: write {_TIME}")
         return at if at.tzinfo is not None else at.replace(tzinfo=self._zone)
 
@@ -130,19 +134,22 @@ def about(topic: str, messages: Sequence[KeptMessage]) -> list[KeptMessage]:
     return [one for one in messages if any(word in one.text.casefold() for word in words)]
 
 
-def fitting(messages: Sequence[KeptMessage], zone: tzinfo) -> tuple[list[str], str]:
-    """Return the entries of the newest messages that fit one result, newest first, and the local
-    time of the oldest of them."""
+def _end_of_rest(last: KeptMessage, following: KeptMessage) -> datetime:
+    """Return the time before which the rest was written: several messages may have one time."""
+    return last.at + timedelta(microseconds=last.at == following.at)
+
+
+def fitting(messages: Sequence[KeptMessage], zone: tzinfo) -> list[str]:
+    """Return the entries of the newest messages that fit one result, newest first."""
     entries: list[str] = []
-    oldest, room = "", MAX_ANSWER - len(HEAD)
+    room = MAX_ANSWER - len(HEAD)
     for number, one in enumerate(messages):
         entry = _entry(len(messages) - number, one, zone)
         room -= len(entry) + 1
         if room < 0 and entries:
             break
         entries.append(entry)
-        oldest = f"{one.at.astimezone(zone):%Y-%m-%dT%H:%M:%S}"
-    return entries, oldest
+    return entries
 
 
 def _entry(number: int, one: KeptMessage, zone: tzinfo) -> str:

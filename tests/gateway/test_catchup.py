@@ -17,6 +17,7 @@ from gateway.message import (
 )
 from gateway.people import Audience, Role
 from gateway.policy.access import AccessPolicy, RolePolicy
+from gateway.policy.rate_limits import RateLimits
 from gateway.ports import ModelMessage, ModelRequest, TextBlock, ToolCall, ToolOutcome
 from gateway.turn.catchup import TRIM_EVERY, CatchUpRules
 from gateway.turn.catchup_tool import ALONE, UNKEPT
@@ -29,7 +30,10 @@ from tests.support.messages import AT, direct, message, place
 RULES = CatchUpRules(timedelta(days=7), 40)
 ROOM = place()
 KEY = "AKIA" + "IOSFODNN7ABCDEFG"
-OPERATORS = Policies(roles=RolePolicy(operators=frozenset({"test:boss"})))
+OPERATORS = Policies(
+    roles=RolePolicy(operators=frozenset({"test:boss"})),
+    limits=RateLimits(user_per_minute=0, channel_per_minute=0, workspace_per_minute=0),
+)
 
 
 class Linking(RecordingAdapter):
@@ -257,7 +261,8 @@ async def test_a_time_and_a_topic_choose_messages() -> None:
         assert "budget" not in await missed(g, since=since)
         assert "lunch" not in await missed(g, before=since)
         assert "lunch" not in await missed(g, topic="Budget please")
-        assert "write a local time" in await missed(g, since="last Tuesday")
+        for bad in ("last Tuesday", "0001-01-01", "9999-12-31T23:59"):
+            assert "write a local time" in await missed(g, since=bad)
 
 
 async def test_a_long_time_is_cut_to_the_newest_and_says_how_to_go_on() -> None:
@@ -276,6 +281,11 @@ async def test_a_long_time_is_cut_to_the_newest_and_says_how_to_go_on() -> None:
         assert "line 0." not in outcome.content
         assert "older ones are left out: call it again with before=" in outcome.content
         assert outcome.content.index("line 38.") < outcome.content.index("line 39.")
+        before = outcome.content.rpartition("before=")[2].rstrip(")")
+        oldest = min(n for n in range(40) if f"line {n}." in outcome.content)
+        told = await missed(g, before=before)
+        assert f"line {oldest - 1}." in told
+        assert f"line {oldest}." not in told
 
 
 async def test_invented_links_are_removed_and_given_ones_stay() -> None:

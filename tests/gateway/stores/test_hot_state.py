@@ -22,6 +22,7 @@ from gateway.stores.codec import event_from_json, event_to_json, outbound_from_j
 from gateway.stores.codec import outbound_to_json as to_json
 from gateway.stores.redis.outbox import RedisOutbox
 from gateway.stores.sqlite.queues import SqliteInbox, SqliteOutbox
+from gateway.turn.tool_files import MAX_FILE
 from tests.support.clock import FakeClock
 from tests.support.events import events
 from tests.support.messages import direct, outbound, received
@@ -241,8 +242,9 @@ async def test_a_resent_dead_letter_that_may_have_arrived_stays_begun(outbox: Ou
     assert (first.begun, first.requeued) == (True, False)
 
 
-async def test_a_file_survives_the_outbox(outbox: Outbox) -> None:
-    file = OutboundFile("a.bin", "application/octet-stream", bytes(range(256)))
+@pytest.mark.parametrize("size", [256, MAX_FILE], ids=["small", "as large as a tool's"])
+async def test_a_file_survives_the_outbox(outbox: Outbox, size: int) -> None:
+    file = OutboundFile("a.bin", "application/octet-stream", bytes(range(256)) * (size // 256))
     item = outbound("r:0")
     await outbox.add((replace(item, file=file),))
     assert (await outbox.waiting(1))[0].outbound.file == file

@@ -17,6 +17,7 @@ from gateway.ports.rights import TokenScope, in_person, to_read
 from gateway.text import Text, text
 from gateway.tool_spec import ToolSpec
 from gateway.turn.assemble import WEB_SEARCH
+from gateway.turn.catchup_tool import CATCH_UP
 from gateway.turn.context.task import SET_TASK
 from gateway.turn.reminder_tool import REMIND
 from memory.turns.document_tool import UPDATE
@@ -257,13 +258,15 @@ async def revoke_token(viewer: Viewer, services: ConsoleServices, params: TokenF
 
 
 async def known_tools(services: ConsoleServices) -> Sequence[ToolSpec]:
-    """Return all tools that the assistant can use: of MCP servers, of memory, the task and
-    reminders."""
+    """Return all tools that the assistant can use: of MCP servers, of memory, for the task, for
+    reminders and for kept messages."""
     own: list[ToolSpec] = [SET_TASK]
     if services.gateway.policies.appointments.enabled:
         own.append(REMIND)
     if services.gateway.assistant.web:
         own.append(WEB_SEARCH)
+    if services.gateway.catchup is not None:
+        own.append(CATCH_UP)
     if services.memory.memory is not None:
         own += [*MEMORY_TOOLS, UPDATE]
     if services.memory.repositories is not None:
