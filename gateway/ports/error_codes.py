@@ -62,7 +62,7 @@ _CASES: Final[Mapping[int, tuple[str, ...]]] = {
     ),
     413: ("too_large",),
     415: ("not_json", "no_form"),
-    422: ("refused", "bad_form", "bad_key", "no_export"),
+    422: ("refused", "bad_form", "bad_key", "no_export", "unreadable_document"),
     429: ("too_many",),
     500: ("failed",),
     503: ("unavailable", "memory_unavailable"),

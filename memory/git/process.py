@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from memory.git.errors import GitFailed, GitMissing, LimitExceeded
-from memory.git.process_group import kill_group
+from safety.process_group import end_group, started_in_group
 
 SECONDS: Final = 10.0
 """The time limit of one request to git."""
@@ -116,35 +116,14 @@ class Git:
     async def started(self, *arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
         """Start a command with pipes; it is ended at the latest when the block ends, with every
         process that it started."""
-        process = await self._start(arguments)
+        process = await started_in_group(
+            (self._program, *arguments), self._environment, self._folder, CHUNK
+        )
         try:
             _limit_memory(process.pid)
             yield process
         finally:
-            await _end(process)
-
-    async def _start(self, arguments: Sequence[str]) -> asyncio.subprocess.Process:
-        """Start a command. A cancellation waits for the start: a start that is cancelled before its
-        pipes are connected can hang in asyncio (CPython issue 125502)."""
-        starting = asyncio.create_task(
-            asyncio.create_subprocess_exec(
-                self._program,
-                *arguments,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-                env=self._environment,
-                cwd=self._folder,
-                limit=CHUNK,
-                start_new_session=True,
-            )
-        )
-        try:
-            return await asyncio.shield(starting)
-        except asyncio.CancelledError:
-            with contextlib.suppress(OSError):  # then there is no process
-                await _end(await starting)
-            raise
+            await end_group(process)
 
     async def output(self, *arguments: str, most: int) -> tuple[int, bytes]:
         """Return the exit status and the output of a command, of at most `most` bytes. Raises
@@ -205,16 +184,6 @@ class Git:
                 return await process.wait()
         except TimeoutError:
             raise GitFailed(f"git {arguments[0]} did not end within {SECONDS:g} seconds") from None
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """End a command with every process that it started, and wait for it within the limit."""
-    kill_group(process.pid)
-    assert process.stdin is not None  # noqa: S101 - it is a pipe
-    process.stdin.close()
-    with contextlib.suppress(TimeoutError):  # a process that waits for a disk can stay
-        async with asyncio.timeout(SECONDS):
-            await process.wait()
 
 
 def _limit_memory(process_id: int) -> None:

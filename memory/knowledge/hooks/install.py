@@ -17,7 +17,6 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from gateway.errors import BadInput, UsageError
-from memory.git.process_group import kill_group
 from memory.knowledge.hooks.script import (
     BEFORE,
     EVENTS,
@@ -39,6 +38,7 @@ from memory.knowledge.hooks.script import (
     with_block,
     without_block,
 )
+from safety.process_group import kill_group
 
 GIT_SECONDS: Final = 10
 MAX_OUTPUT: Final = 100_000
