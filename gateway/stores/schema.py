@@ -15,6 +15,7 @@ from gateway.stores import (
     conversations,
     first_contacts,
     hot_losses,
+    long_documents,
     long_lived_states,
     people_languages,
     people_names,
@@ -222,5 +223,6 @@ SCHEMA: Final = Schema(
         people_languages.SCHEMA,
         first_contacts.SCHEMA,
         people_languages.ZONES,
+        long_documents.SCHEMA,
     ),
 )

@@ -5,6 +5,7 @@ neither the matches of a search nor its statistics depend on what it does not re
 narrow a search; the rule of who may read (`memory.knowledge.access`) is applied besides.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final, Protocol
@@ -53,6 +54,16 @@ class Matches(Struct, frozen=True):
     having: tuple[int, ...]
     chunks: int
     words: int
+
+    def heaviest(self) -> list[int]:
+        """Return the numbers of the chunks, those with the greatest weight of words first."""
+        total = max(self.chunks, 1)
+        weights = [math.log1p((total - n + 0.5) / (n + 0.5)) if n else 0.0 for n in self.having]
+        weight = {
+            bits: sum(one for place, one in enumerate(weights) if bits >> place & 1)
+            for bits in set(self.hits.values())
+        }
+        return sorted(self.hits, key=lambda number: (-weight[self.hits[number]], number))
 
 
 class ChunkWordSearch(WordIndex, Protocol):
