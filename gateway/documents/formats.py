@@ -65,7 +65,7 @@ def family_of(data: bytes, name: str, mime: str) -> Family:
     if data.startswith(_OLE):
         raise CannotRead("encrypted" if _ENCRYPTED in data else "unsupported")
     ending = PurePosixPath(name.lower()).suffix
-    named = _BY_ENDING.get(ending) or _BY_MIME.get(bare(mime))
+    named = named_family(name, mime)
     if named is None and ending in _ENDINGS:
         # What is named like a document and begins like none was cut at the front, or overwritten.
         raise CannotRead("damaged")
@@ -77,3 +77,8 @@ def family_of(data: bytes, name: str, mime: str) -> Family:
 def bare(mime: str) -> str:
     """Return a media type without its parameters, in lower case."""
     return mime.partition(";")[0].strip().lower()
+
+
+def named_family(name: str, mime: str) -> Family | None:
+    """Return the format of plain text that a name or a media type promises, None for none."""
+    return _BY_ENDING.get(PurePosixPath(name.lower()).suffix) or _BY_MIME.get(bare(mime))

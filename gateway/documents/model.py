@@ -41,8 +41,8 @@ class DocumentLimits(Struct, frozen=True):
     """Of the text of all pages."""
     picture_pages: int = 20
     """Pages without text that are kept as a PDF for models that see pages."""
-    picture_bytes: int = 8 * MB
-    """Of that PDF."""
+    picture_bytes: int = 4 * MB
+    """Of that PDF: one request may have 32 MB, which pictures share."""
     unpacked_bytes: int = 256 * MB
     """Of everything in an archive, counted while it is unpacked."""
     entries: int = 10_000

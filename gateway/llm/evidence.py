@@ -95,8 +95,8 @@ def is_of_machines(status: int, words: str) -> bool:
 
 def lasts(part: str | Part, status: int, words: str, places: tuple[str, ...]) -> bool:
     """Return True if a refused part is one that this server never takes."""
-    if part == "pictures":
-        if any(place.endswith(("type", "image_url")) for place in places):
+    if part in ("pictures", "pdf"):
+        if any(place.endswith(("type", "image_url", "file")) for place in places):
             return not _OF_ONE_PICTURE.search(words)
         return bool(_TAKES_NO_PICTURES.search(words)) and not _OF_ONE_PICTURE.search(words)
     return status < 500 or bool(_UNABLE.search(words))

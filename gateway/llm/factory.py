@@ -32,8 +32,8 @@ class ModelChoice:
     Empty `name` and `base_url` are the provider's own; `openai` needs a name. The limits are the
     seconds until anything of an answer arrives, and between two things that arrive. `window` is in
     tokens. `api` chooses between the two of `openai`. `without` are parts of a request that an
-    OpenAI-compatible server does not take. `auth_token` (used instead of `api_key`), `headers` and
-    `web` are for `anthropic`.
+    OpenAI-compatible server does not take. `pdf`: it takes PDFs; None for what is known of it.
+    `auth_token` (used instead of `api_key`), `headers` and `web` are for `anthropic`.
     """
 
     provider: str = "offline"
@@ -48,6 +48,7 @@ class ModelChoice:
     web: bool = False
     api: Literal["auto", "responses", "chat"] = "auto"
     without: tuple[Part, ...] = ()
+    pdf: bool | None = None
 
     @property
     def model(self) -> str:
@@ -121,24 +122,26 @@ def _build(choice: ModelChoice, where: str) -> LLMProvider:
                 auth_token=choice.auth_token,
                 headers=choice.headers,
                 web=choice.web,
+                pdf=choice.pdf is not False,
             )
         case "openai":
             if not choice.name:
                 raise ConfigurationError(f"{where}.name: write the name of the model to use")
             place = choice.api_key, choice.name, choice.base_url
-            if _by_responses(choice):
-                return ResponsesProvider(*place)
-            return OpenAICompatibleProvider(*place, without=choice.without)
+            of_openai = _is_openai(choice)
+            pdf = of_openai if choice.pdf is None else choice.pdf
+            if choice.api == "responses" or (choice.api == "auto" and of_openai):
+                return ResponsesProvider(*place, pdf=pdf)
+            without = choice.without if pdf else (*choice.without, "pdf")
+            return OpenAICompatibleProvider(*place, without=without)
         case other:
             raise ConfigurationError(
                 f"{where}.provider: {other!r} is not one of {', '.join(PROVIDERS)}"
             )
 
 
-def _by_responses(choice: ModelChoice) -> bool:
-    """Return True for OpenAI's own service, in all of its regions, unless the other API is set."""
-    if choice.api != "auto":
-        return choice.api == "responses"
+def _is_openai(choice: ModelChoice) -> bool:
+    """Return True for OpenAI's own service, in all of its regions."""
     host = urlsplit(choice.base_url or openai_compatible.DEFAULT_BASE_URL).hostname or ""
     return f".{host}".endswith(".api.openai.com")
 

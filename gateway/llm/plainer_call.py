@@ -1,7 +1,7 @@
 """A call that is repeated without what its service refused in the request.
 
-That is reasoning that it does not take back, and pictures that it cannot read. Nothing is kept from
-it: both concern the content of one conversation.
+That is reasoning that it does not take back, and pictures and PDFs that it cannot read. Nothing is
+kept from it: all of them concern the content of one conversation.
 """
 
 import re
@@ -11,7 +11,14 @@ from gateway.errors import ContextTooLong
 from gateway.immutable import replace
 from gateway.llm.chat_completions.refusal import ServerRefusal, refusal_of
 from gateway.llm.streamed_call import ServiceError, StreamedCall
-from gateway.ports import ContentBlock, ImageBlock, ModelRequest, OpaqueBlock, TextBlock
+from gateway.ports import (
+    ContentBlock,
+    DocumentBlock,
+    ImageBlock,
+    ModelRequest,
+    OpaqueBlock,
+    TextBlock,
+)
 
 LEFT_OUT: Final = TextBlock("(A picture was left out here: the model's server does not take it.)")
 _STATUSES: Final = frozenset((200, 400, 404, 413, 415, 422))
@@ -20,6 +27,7 @@ _REASONING: Final = re.compile(
     r"|not persisted|server_tool_use|web_(?:search|fetch)|citation|missing required field"
     r"|unknown parameter.{0,10}input\["
 )
+_PDF: Final = re.compile(r"\bpdf|document|\bfile|page|media_type|base64")
 _PICTURE: Final = re.compile(r"image|picture|media_type|base64")
 
 
@@ -38,7 +46,12 @@ class PlainerCall(StreamedCall):
 
 def plainer_request(request: ModelRequest, refusal: ServerRefusal) -> ModelRequest | None:
     """Return the request without what a refusal speaks of; None if it has nothing of it."""
-    for kind, words in ((OpaqueBlock, _REASONING), (ImageBlock, _PICTURE)):
+    kinds: tuple[tuple[type[ContentBlock], re.Pattern[str]], ...] = (
+        (OpaqueBlock, _REASONING),
+        (DocumentBlock, _PDF),
+        (ImageBlock, _PICTURE),
+    )
+    for kind, words in kinds:
         about = " ".join((refusal.words, *refusal.places)).lower()
         if _has(request, kind) and words.search(about):
             return _without(request, kind)
@@ -49,13 +62,26 @@ def _has(request: ModelRequest, kind: type[ContentBlock]) -> bool:
     return any(isinstance(block, kind) for message in request.messages for block in message.content)
 
 
+def without_pdfs(request: ModelRequest) -> ModelRequest:
+    """Return the request for a model that takes no PDF."""
+    return _without(request, DocumentBlock) if _has(request, DocumentBlock) else request
+
+
 def _without(request: ModelRequest, kind: type[ContentBlock]) -> ModelRequest:
-    """Leave out reasoning; a sentence takes the place of a picture."""
-    instead = (LEFT_OUT,) if kind is ImageBlock else ()
+    """Leave out reasoning; a sentence takes the place of a picture and of a PDF."""
     messages = []
     for message in request.messages:
         content: list[ContentBlock] = []
         for block in message.content:
-            content.extend(instead if isinstance(block, kind) else (block,))
+            content.extend(_instead(block) if isinstance(block, kind) else (block,))
         messages.append(replace(message, content=tuple(content)))
     return replace(request, messages=tuple(messages))
+
+
+def _instead(block: ContentBlock) -> tuple[ContentBlock, ...]:
+    match block:
+        case ImageBlock():
+            return (LEFT_OUT,)
+        case DocumentBlock(instead=instead):
+            return (TextBlock(instead),)
+    return ()

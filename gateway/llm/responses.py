@@ -12,7 +12,7 @@ from gateway.llm.chat_completions.refusal import refusal_of
 from gateway.llm.event_stream import ServerSentEvent
 from gateway.llm.json_text import parse_object
 from gateway.llm.openai_compatible import DEFAULT_BASE_URL, headers, translated
-from gateway.llm.plainer_call import PlainerCall
+from gateway.llm.plainer_call import PlainerCall, without_pdfs
 from gateway.llm.streamed_call import (
     ServiceError,
     StreamedCall,
@@ -24,6 +24,7 @@ from gateway.llm.streamed_call import (
 )
 from gateway.ports import (
     ContentBlock,
+    DocumentBlock,
     ImageBlock,
     ModelFinished,
     ModelMessage,
@@ -95,6 +96,9 @@ def _user(message: ModelMessage) -> Iterator[dict[str, Any]]:
             case ImageBlock(mime=mime, data=data):
                 url = f"data:{mime};base64,{base64.b64encode(data).decode('ascii')}"
                 parts.append({"type": "input_image", "image_url": url, "detail": "auto"})
+            case DocumentBlock(name=name, data=data):
+                url = f"data:application/pdf;base64,{base64.b64encode(data).decode('ascii')}"
+                parts.append({"type": "input_file", "filename": name, "file_data": url})
             case _:
                 pass
     if parts:
@@ -281,8 +285,11 @@ class ResponsesProvider(StreamingProvider):
     name = "openai"
     path = "responses"
 
-    def __init__(self, api_key: str, model: str, base_url: str = DEFAULT_BASE_URL) -> None:
+    def __init__(
+        self, api_key: str, model: str, base_url: str = DEFAULT_BASE_URL, *, pdf: bool = True
+    ) -> None:
         base_url = base_url or DEFAULT_BASE_URL
+        self._pdf = pdf
         self._address = shown_address(base_url)
         self.plain: set[str] = set()
         super().__init__(headers(api_key), model, base_url, self.written)
@@ -293,6 +300,7 @@ class ResponsesProvider(StreamingProvider):
     def written(self, request: ModelRequest, model: str) -> dict[str, Any]:
         """Return the body of a request. The models in `plain` have no encrypted reasoning."""
         maker = f"{self._address} {model}"
+        request = request if self._pdf else without_pdfs(request)
         return to_body(request, model, maker, encrypted=model not in self.plain)
 
     def reader(self, request: ModelRequest, model: str) -> ResponsesReader:

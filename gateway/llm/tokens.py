@@ -13,6 +13,7 @@ from gateway.immutable import replace
 from gateway.llm.calibration import EXACT, Calibration, Scripts
 from gateway.ports import (
     ContentBlock,
+    DocumentBlock,
     ImageBlock,
     ModelMessage,
     OpaqueBlock,
@@ -161,6 +162,8 @@ def _text_and_frame(block: ContentBlock) -> tuple[str, int]:
             return block.text, 0
         case ImageBlock():
             return "", IMAGE_TOKENS
+        case DocumentBlock(pages=pages):
+            return "", IMAGE_TOKENS * pages
         case ToolCall():
             return block.name + block.arguments, TOOL_TOKENS
         case ToolOutcome():

@@ -26,6 +26,20 @@ class ImageBlock:
     """The bytes of the image."""
 
 
+@dataclass(frozen=True, slots=True)
+class DocumentBlock:
+    """A PDF for models that see its pages.
+
+    `pages` is their number. `instead` is what a model reads that takes no PDF.
+    """
+
+    name: str
+    data: bytes = field(repr=False)
+    """The bytes of the PDF."""
+    pages: int
+    instead: str
+
+
 class ToolCall(Struct, frozen=True):
     """A tool call of the model. `arguments` is the text of a JSON object."""
 
@@ -62,7 +76,9 @@ class OpaqueBlock:
     prefix: str = ""
 
 
-ContentBlock: TypeAlias = TextBlock | ImageBlock | ToolCall | ToolOutcome | OpaqueBlock
+ContentBlock: TypeAlias = (
+    TextBlock | ImageBlock | DocumentBlock | ToolCall | ToolOutcome | OpaqueBlock
+)
 
 
 class ModelMessage(Struct, frozen=True):

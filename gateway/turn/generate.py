@@ -16,7 +16,7 @@ from gateway.message import Place
 from gateway.observe.correlation import asking
 from gateway.outbound.live.answer import LiveAnswer, LiveDependencies, LiveTarget
 from gateway.policy.decision import Decision
-from gateway.ports import AlarmClock, CanMarkRead, CanReact, ImageBlock
+from gateway.ports import AlarmClock, CanMarkRead, CanReact, DocumentBlock, ImageBlock
 from gateway.turn.admission import with_sharing
 from gateway.turn.history_and_summary import BackgroundSummary
 from gateway.turn.model_turn import UNSEEN
@@ -36,7 +36,8 @@ async def generate(turn: TurnContext, services: Services) -> Decision:
         )
     turn.generation.live = live = live_answer(turn, services)
     background_summary = BackgroundSummary(turn, services, meter, request.model)
-    held = sum(len(file.data) for file in turn.inputs.files if isinstance(file, ImageBlock))
+    seen = (file for file in turn.inputs.files if isinstance(file, ImageBlock | DocumentBlock))
+    held = sum(len(file.data) for file in seen)
     async with ProgressIndicator(turn, services), background_summary:
         with asking(turn.asker.person):
             result = turn.generation.result = await ToolLoop(

@@ -19,6 +19,7 @@ from gateway.llm.tokens import estimate, estimate_block, estimate_messages, esti
 from gateway.ports import (
     Clock,
     ContentBlock,
+    DocumentBlock,
     ImageBlock,
     ModelMessage,
     OpaqueBlock,
@@ -175,6 +176,8 @@ def _shorter(block: ContentBlock, excess: int, calibration: Calibration) -> Cont
             return replace(block, content=_cut(content, excess, calibration))
         case ImageBlock():
             return IMAGE_LEFT_OUT
+        case DocumentBlock(instead=instead):
+            return TextBlock(instead)
         case _:
             return block
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from gateway.background_tasks import BackgroundTasks
 from gateway.conversation import ContextLimits, SummaryPolicy
+from gateway.documents.reader import DocumentReader
 from gateway.errors import TenantUnknown
 from gateway.extensions import ExtensionRegistry
 from gateway.immutable import replace
@@ -202,6 +203,8 @@ class Services:
     """The security log."""
     admissions: Admissions = field(default_factory=Admissions)
     """Approvals, and stored owners."""
+    documents: DocumentReader | None = field(default_factory=DocumentReader)
+    """Reads documents of people; None if they are not to be read."""
     pairing: Pairing | None = None
     owner_claims: OwnerClaims | None = None
     readers: Readers = field(default_factory=Readers)

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from gateway.authorship import Material, text_of, within_bounds
 from gateway.conversation import ConversationKey
+from gateway.documents.model import ReadDocument
 from gateway.immutable import replace
 from gateway.message import (
     NOTHING_SHOWN,
@@ -123,6 +124,25 @@ class Asked:
         return self.content or (text_of(self.material) or replied)[:MAX_LOOKED_UP]
 
 
+@dataclass(frozen=True, slots=True)
+class AttachedDocument:
+    """A file of a message with its text; of the thread without secrets.
+
+    `shown` are the characters of its pages that the prompt has. `message_id` is the platform's id
+    of its message, empty for a file of the thread.
+    """
+
+    attachment: Attachment
+    document: ReadDocument
+    shown: int = 0
+    message_id: str = ""
+
+    @property
+    def whole(self) -> bool:
+        """True if the prompt has all of its text."""
+        return self.shown >= self.document.characters
+
+
 @dataclass(slots=True)
 class Attempt:
     """This attempt to answer, which `id` names.
@@ -179,7 +199,8 @@ class Inputs:
     `opened` is the history. `thread` are earlier messages of the thread, for this question alone,
     `thread_files` the files in them that the model gets; `thread_note` tells the model about those
     that it does not see. `missing` are the parts of memory that could not be read, `files` the
-    attachments as the model reads them.
+    attachments as the model reads them. `documents` are those with text, whole, in the order in
+    which the model gets them.
     """
 
     memory: TurnMemory | None = None
@@ -188,6 +209,7 @@ class Inputs:
     thread_files: tuple[Attachment, ...] = ()
     thread_note: str = ""
     files: tuple[ContentBlock, ...] = ()
+    documents: tuple[AttachedDocument, ...] = ()
     prompt_parts: PromptParts = NO_PROMPT_PARTS
     knowledge: Sequence[KnowledgeItem] = ()
     missing: tuple[MissingPart, ...] = ()

@@ -156,6 +156,9 @@ class ModelChoiceSection(Section):
     without: tuple[Part, ...] = ()
     """For provider `openai`: parts of a request that the server does not take. Parley finds them
     out too, with one refused request for each."""
+    pdf: bool | None = None
+    """Send pages of PDFs that are pictures to this model. Empty: to `anthropic` and at
+    api.openai.com, to no other server."""
 
     @model_validator(mode="after")
     def _complete(self) -> Self:

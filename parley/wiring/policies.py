@@ -138,6 +138,7 @@ def choice_of(choice: sections.ModelChoiceSection) -> ModelChoice:
         window=choice.window,
         api=choice.api,
         without=choice.without,
+        pdf=choice.pdf,
         auth_token=choice.auth_token.get_secret_value() if choice.auth_token else "",
         headers={name: value.get_secret_value() for name, value in choice.headers.items()},
         web=choice.web,

@@ -18,7 +18,7 @@ from gateway.llm.anthropic.answer import AnthropicReader
 from gateway.llm.anthropic.request import documents_of, maker_of, prefix_of, to_body
 from gateway.llm.event_stream import AnswerBody, ServerSentEvent
 from gateway.llm.overflow import context_too_long
-from gateway.llm.plainer_call import PlainerCall
+from gateway.llm.plainer_call import PlainerCall, without_pdfs
 from gateway.llm.streamed_call import (
     CONNECT_SECONDS,
     MAX_CONNECTIONS,
@@ -192,15 +192,18 @@ class AnthropicProvider(StreamingProvider):
         auth_token: str = "",
         headers: Mapping[str, str] | None = None,
         web: bool = False,
+        pdf: bool = True,
     ) -> None:
         model, base_url = model or DEFAULT_MODEL, base_url or DEFAULT_BASE_URL
         super().__init__({}, model, base_url, to_body)
         self._address = base_url
         self._web = web
+        self._pdf = pdf
         self._library = Library(AnthropicAccess(api_key, auth_token, base_url, headers or {}))
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """One answer; one that the service interrupts for its own tools is continued."""
+        request = request if self._pdf else without_pdfs(request)
         return self._whole(request) if self._web else super().stream(request)
 
     async def _whole(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:

@@ -21,6 +21,7 @@ from gateway.llm.prices import Price, hour_write, price_of
 from gateway.llm.tokens import IMAGE_TOKENS, tool_text
 from gateway.ports import (
     ContentBlock,
+    DocumentBlock,
     ImageBlock,
     ModelMessage,
     ModelRequest,
@@ -199,6 +200,10 @@ def _written(block: ContentBlock) -> dict[str, Any] | None:
             encoded = base64.b64encode(data).decode("ascii")
             source = {"type": "base64", "media_type": mime, "data": encoded}
             return {"type": "image", "source": source}
+        case DocumentBlock(name=name, data=data):
+            encoded = base64.b64encode(data).decode("ascii")
+            source = {"type": "base64", "media_type": "application/pdf", "data": encoded}
+            return {"type": "document", "source": source, "title": name}
         case ToolCall(id=call_id, name=name, arguments=arguments):
             arguments_read = _object(arguments)
             return {"type": "tool_use", "id": call_id, "name": name, "input": arguments_read}
@@ -220,6 +225,8 @@ def _object(text: str) -> dict[str, Any]:
         return {}
 
 
+LEAST_PDF_PAGES: Final = 1
+"""The pages that a PDF counts for the places of cache marks: it has at least these."""
 MARK: Final = {"type": "ephemeral"}
 HOUR_MARK: Final = {"type": "ephemeral", "ttl": "1h"}
 MINUTES, HOUR = 300.0, 3_600.0
@@ -318,6 +325,8 @@ def _letters(block: Mapping[str, Any]) -> int:
             return _weight(block["content"])
         case "image":
             return LETTERS * IMAGE_TOKENS
+        case "document":
+            return LETTERS * IMAGE_TOKENS * LEAST_PDF_PAGES
         case _:
             return 0
 

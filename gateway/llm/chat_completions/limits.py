@@ -9,6 +9,7 @@ Part: TypeAlias = Literal[
     "tools",
     "tool_choice",
     "pictures",
+    "pdf",
     "system",
     "repeated_roles",
     "null_content",
@@ -29,6 +30,7 @@ INSTEAD: Final[Mapping[str, tuple[str, str]]] = {
     "tools": ("tools", "It answers without them"),
     "tool_choice": ("`tool_choice`", "Requests have no such field"),
     "pictures": ("pictures", "Questions are asked without them, and the model is told"),
+    "pdf": ("PDFs", "The model is told which pages it does not see"),
     "system": ("a system prompt", "It stands before the first question"),
     "repeated_roles": ("two messages of one role in a row", "They are sent as one message"),
     "null_content": ("a message without content", "Its content is sent as an empty text"),
@@ -50,7 +52,7 @@ PLAIN: Final[frozenset[Part]] = frozenset(
      "schema_keywords", "call_ids", "reasoning")
 )  # fmt: skip
 """Parts to leave out if a server refuses a request for no reason that can be read."""
-PLAINEST: Final[frozenset[Part]] = PLAIN | {"tools", "pictures", "system"}
+PLAINEST: Final[frozenset[Part]] = PLAIN | {"tools", "pictures", "pdf", "system"}
 
 
 class ServerLimits(Struct, frozen=True):

@@ -32,6 +32,8 @@ _LENGTH: Final = re.compile(
 )
 
 _LIKE: Final[tuple[tuple[Part, re.Pattern[str]], ...]] = (
+    ("pdf", re.compile(r"\bpdfs?\b|\bfile_data|\bfiles? (?:input|part|content)|documents?\b"
+        r"|type.{0,12}['\"`]file['\"`]|['\"`]file['\"`].{0,20}type")),
     ("pictures", re.compile(r"image|picture|vision|multi-?modal|mmproj|media|photo|visual")),
     ("calls_without_reasoning", re.compile(
         r"(?:reasoning_content|thought_?signature|thinking).{0,200}"
@@ -201,7 +203,9 @@ def _parts_of_message(message: Mapping[str, Any]) -> Iterator[Part]:
         yield "text_parts"
         if any(part.get("type") == "image_url" for part in content):
             yield "pictures"
-        if any(part.get("type") not in ("text", "image_url") for part in content):
+        if any(part.get("type") == "file" for part in content):
+            yield "pdf"
+        if any(part.get("type") not in ("text", "image_url", "file") for part in content):
             yield "reasoning"
     if calls := message.get("tool_calls"):
         yield from ("call_ids", "tools", "calls_without_reasoning")
@@ -267,7 +271,14 @@ def _in_message(
         return _first(limits, present, "reasoning", "tools")
     if "content" in steps:
         return _first(
-            limits, own, "null_content", "empty_content", "pictures", "reasoning", "text_parts"
+            limits,
+            own,
+            "null_content",
+            "empty_content",
+            "pdf",
+            "pictures",
+            "reasoning",
+            "text_parts",
         )
     return None
 
@@ -335,6 +346,8 @@ def _numbers(words: str) -> list[int]:
 def _unknown(refusal: ServerRefusal, present: frozenset[Part]) -> Adapted | None:
     """Return what to leave out after a refusal without a reason: pictures, then what a plain
     request does not need, then tools."""
+    if "pdf" in present and refusal.status in _UNKNOWN and not _OTHER_REASON.search(refusal.words):
+        return Adapted("pdf", frozenset(("pdf",)), once=True)
     pictures = "pictures" in present
     takes_no_pictures = pictures and refusal.status == 500
     if not takes_no_pictures and refusal.status not in _UNKNOWN:

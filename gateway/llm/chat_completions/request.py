@@ -10,6 +10,7 @@ from gateway.llm.chat_completions.calls import fitting_id
 from gateway.llm.chat_completions.limits import Part, ServerLimits, length_field
 from gateway.llm.chat_completions.reasoning import of_maker
 from gateway.ports import (
+    DocumentBlock,
     ImageBlock,
     ModelMessage,
     ModelRequest,
@@ -109,6 +110,8 @@ class _Messages:
                 parts.append(_text(block.text))
             elif isinstance(block, ImageBlock):
                 parts.append(self._picture(block))
+            elif isinstance(block, DocumentBlock):
+                parts.append(self._pdf(block))
         texts = all(part["type"] == "text" for part in parts)
         if texts and (len(parts) == 1 or "text_parts" in self._without):
             joined = "\n\n".join(part["text"] for part in parts)  # some servers read texts only
@@ -122,6 +125,12 @@ class _Messages:
             return _text(PICTURE_LEFT_OUT)
         url = f"data:{block.mime};base64,{base64.b64encode(block.data).decode('ascii')}"
         return {"type": "image_url", "image_url": {"url": url}}
+
+    def _pdf(self, block: DocumentBlock) -> Message:
+        if not self._without.isdisjoint(("pdf", "text_parts")):
+            return _text(block.instead)
+        url = f"data:application/pdf;base64,{base64.b64encode(block.data).decode('ascii')}"
+        return {"type": "file", "file": {"filename": block.name, "file_data": url}}
 
     def _assistant(self, message: ModelMessage) -> Iterator[Message]:
         texts = [b.text for b in message.content if isinstance(b, TextBlock)]

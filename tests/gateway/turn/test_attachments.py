@@ -41,16 +41,16 @@ def file(
 
 
 def texts(*files: FetchedFile, limits: AttachmentLimits | None = None) -> list[str]:
-    return [b.text for b in to_content(files, limits) if isinstance(b, TextBlock)]
+    return [b.text for b in to_content(files, limits).blocks if isinstance(b, TextBlock)]
 
 
 def test_no_attachments_give_no_blocks() -> None:
-    assert to_content(()) == ()
+    assert to_content(()).blocks == ()
 
 
 @pytest.mark.parametrize("mime", PICTURES)
 def test_pictures_are_recognised_by_their_content(mime: str) -> None:
-    (block,) = to_content([file("x.bin", "application/octet-stream", PICTURES[mime])])
+    (block,) = to_content([file("x.bin", "application/octet-stream", PICTURES[mime])]).blocks
 
     assert block == ImageBlock(mime, PICTURES[mime])
 
@@ -59,7 +59,7 @@ def test_the_largest_picture_is_accepted_by_the_service() -> None:
     data = PNG + b"x" * (MAX_IMAGE_BYTES - len(PNG))
     encoded = base64.b64encode(data).decode()
 
-    (block,) = to_content([file("x.png", "image/png", data, kind="image")])
+    (block,) = to_content([file("x.png", "image/png", data, kind="image")]).blocks
 
     assert isinstance(block, ImageBlock)
     assert len(encoded) <= SERVICE_LIMIT
@@ -76,7 +76,7 @@ def test_a_picture_that_is_too_large_is_named() -> None:
 
 
 def test_the_number_of_pictures_is_limited() -> None:
-    blocks = to_content([file(f"{n}.png", "image/png", PNG) for n in range(7)])
+    blocks = to_content([file(f"{n}.png", "image/png", PNG) for n in range(7)]).blocks
 
     assert sum(isinstance(block, ImageBlock) for block in blocks) == 5
     assert isinstance(blocks[-1], TextBlock)
@@ -163,7 +163,10 @@ def test_further_files_are_counted() -> None:
         (Attachment("image", "r", "a.jpg", "image/jpeg", 50_000_000), False),
         (Attachment("document", "r", "a.txt", "", 1_000), True),
         (Attachment("document", "r", "a.txt", "", 5_000_000), False),
-        (Attachment("document", "r", "a.pdf", "application/pdf", 1_000), False),
+        (Attachment("document", "r", "a.pdf", "application/pdf", 1_000), True),
+        (Attachment("document", "r", "a.pdf", "application/pdf", 50_000_000), False),
+        (Attachment("document", "r", "contract", "application/octet-stream", 1_000), True),
+        (Attachment("document", "r", "a.zip", "application/zip", 1_000), False),
         (Attachment("video", "r", "a.mp4", "video/mp4", 1_000), False),
         (Attachment("sticker", "r", "a.webp", "image/webp", 1_000), False),
     ],
@@ -174,7 +177,7 @@ def test_only_usable_files_are_fetched(attachment: Attachment, worth: bool) -> N
 
 @given(st.binary(max_size=2_000), st.text(max_size=60), st.text(max_size=60))
 def test_any_file_gives_blocks_within_the_limits(data: bytes, name: str, mime: str) -> None:
-    (block,) = to_content([file(name, mime, data)])
+    (block,) = to_content([file(name, mime, data)]).blocks
 
     if isinstance(block, TextBlock):
         block.text.encode("utf-8")
