@@ -586,6 +586,7 @@ class App:
             owner_claims=access.claims,
             readers=self._readers,
             disclosure=Disclosure(self.storage.first_contacts, self._clock),
+            long_documents=self.storage.long_documents,
         )
 
     def _deliverer(

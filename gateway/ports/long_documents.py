@@ -4,6 +4,7 @@ A document belongs to the conversation in which it was shown and to the message 
 can be found as long as that message is stored, and nowhere else.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, Protocol
 
@@ -19,6 +20,9 @@ MAX_CHARACTERS: Final = 5_000_000
 """Characters of one document; the rest is left out."""
 MAX_CHARACTERS_OF_ALL: Final = 20_000_000
 """Characters of all documents of one conversation; the oldest of more are deleted."""
+MAX_STORED: Final = 20_000
+"""Passages of one document. One of 5 million characters has about 5,000; one of a million pages is
+not searched to its end."""
 MAX_QUERY: Final = 500
 """Characters of a question."""
 MAX_PASSAGES: Final = 6
@@ -112,6 +116,14 @@ class LongDocumentIndex(Protocol):
         whose name contains `name`."""
         ...
 
+    async def knows(self, channel: str, message_ids: Sequence[str]) -> bool:
+        """Return True if one of these messages of a channel shows or has a document."""
+        ...
+
+    async def deleted(self, channel: str, message_ids: Sequence[str]) -> None:
+        """Delete the documents that these messages show or have, with their text."""
+        ...
+
     async def clean(self) -> int:
         """Delete some documents that no stored message shows, and what is left of deleted ones;
         return how many rows, 0 at the end."""
@@ -133,6 +145,12 @@ class NoLongDocuments:
         self, place: DocumentPlace, query: str, name: str = "", limit: int = MAX_PASSAGES
     ) -> list[Passage]:
         return []
+
+    async def knows(self, channel: str, message_ids: Sequence[str]) -> bool:
+        return False
+
+    async def deleted(self, channel: str, message_ids: Sequence[str]) -> None:
+        return None
 
     async def clean(self) -> int:
         return 0

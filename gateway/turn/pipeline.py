@@ -50,6 +50,7 @@ from gateway.turn.disclosure import A_PROGRAM
 from gateway.turn.generate import generate
 from gateway.turn.history_and_summary import read_history
 from gateway.turn.lateness import doubt_first, expired_reply, note_lateness, with_age
+from gateway.turn.long_documents import search_documents
 from gateway.turn.memory import open_memory, recall, remember
 from gateway.turn.render import (
     filter_answer,
@@ -103,6 +104,7 @@ TURN: tuple[Stage, ...] = (
     read_thread,
     read_attachments,
     recall,
+    search_documents,
     assemble,
     generate,
     filter_answer,

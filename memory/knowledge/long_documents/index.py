@@ -1,52 +1,52 @@
-"""Implements `gateway.ports.long_documents.LongDocumentIndex` on both databases."""
+"""Implements `gateway.ports.long_documents.LongDocumentIndex` on both databases, and exports and
+erases the documents of a person."""
+
+from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from db import Database, Work, fetch
-from db.values import storable
+from db import Database
+from db.values import storable, time_of
 from gateway.documents.model import ReadDocument
-from gateway.immutable import replace
 from gateway.ports import Clock
 from gateway.ports.long_documents import (
     MAX_PASSAGES,
-    MAX_QUERY,
+    MAX_STORED,
     DocumentPlace,
     DocumentSource,
     LongDocument,
     Passage,
 )
-from memory.knowledge.long_documents.passages import MAX_PASSAGES as MAX_PASSAGES_OF_ONE
-from memory.knowledge.long_documents.passages import SplitDocument, split_pages
-from memory.knowledge.long_documents.ranking import RankedPassage, ranked_passages
-from memory.knowledge.long_documents.schema import MERGING, PREFIX, partition_of
-from memory.knowledge.long_documents.words import AskedWord, asked_words
-from memory.knowledge.ranking import ChunkStatistics, FoundChunk
+from memory.knowledge.long_documents.schema import MERGING, PREFIX
 from memory.knowledge.stores.long_documents import (
+    COUNTED,
     DELETE_OF,
     DELETED_AT_ONCE,
+    ERASE,
+    EXPORTED,
     KNOWS,
     LISTED,
+    TABLE,
     begun,
     deleted_orphans,
     deleted_text,
     grown,
     long_document,
     parameters,
-    read_passages,
-    read_words,
 )
 from memory.knowledge.stores.word_index import ChunkWordSearch, word_index_on
 
+if TYPE_CHECKING:  # splitting is loaded with the first document
+    from memory.knowledge.long_documents.passages import SplitDocument
+
 MAX_STEP: Final = 24 * 1024
 """Characters of words that one transaction files; in SQLite it holds the event loop."""
-MAX_STEPS: Final = 2 * MAX_PASSAGES_OF_ONE // DELETED_AT_ONCE
+MAX_STEPS: Final = 2 * MAX_STORED // DELETED_AT_ONCE
 """Steps that delete the text of the documents of a message; the rest is left to `clean`."""
-CLOSE: Final = 400
-"""Passages that are read closely."""
 UNSTORED_FOR: Final = timedelta(days=1)
 """The time for which a document is kept whose message is not stored yet: a turn can wait so long
 for a store."""
@@ -64,6 +64,8 @@ class SqlLongDocuments:
         self, place: DocumentPlace, source: DocumentSource, document: ReadDocument
     ) -> LongDocument | None:
         """Store a document, or the rest of one."""
+        from memory.knowledge.long_documents.passages import split_pages  # noqa: PLC0415 - loaded with the first document
+
         split = await asyncio.to_thread(split_pages, document)
         total, now = document.total, self._clock.now()
         kept, stored = await self._database.run(lambda: begun(place, source, split, total, now))
@@ -85,38 +87,19 @@ class SqlLongDocuments:
         self, place: DocumentPlace, query: str, name: str = "", limit: int = MAX_PASSAGES
     ) -> list[Passage]:
         """Return the passages that fit best."""
-        query, name = storable(query[:MAX_QUERY]), storable(name).casefold().strip()
-        found = await self._database.run(lambda: _found(place, query, name, self._words))
-        if found is None:
-            return []
-        asked, chunks, known = found
-        best = await asyncio.to_thread(ranked_passages, asked, chunks, known)
-        return await self._shown(place, best, max(1, min(limit, MAX_PASSAGES)))
+        from memory.knowledge.long_documents.search import search_passages  # noqa: PLC0415 - loaded with the first search
 
-    async def _shown(
-        self, place: DocumentPlace, best: Sequence[RankedPassage], limit: int
-    ) -> list[Passage]:
-        """Read the best passages; a document that two messages show gives each passage once."""
-        numbers = [one.number for one in best[: 3 * limit]]
-        texts = await self._database.run(lambda: read_passages(place, numbers))
-        shown: dict[tuple[int, str], Passage] = {}
-        for one in best[: 3 * limit]:
-            passage = texts.get(one.number)
-            if passage is not None:
-                key = (passage.page, passage.text)
-                shown.setdefault(key, replace(passage, share=one.share))
-        return list(shown.values())[:limit]
+        limit = max(1, min(limit, MAX_PASSAGES))
+        return await search_passages(self._database, self._words, place, query, name, limit)
 
-    async def knows(self, channel: str, message_ids: Collection[str]) -> bool:
+    async def knows(self, channel: str, message_ids: Sequence[str]) -> bool:
         """Return True if a document is of one of these messages."""
         return bool(await self._database.fetch(KNOWS, _messages(channel, message_ids)))
 
-    async def deleted(self, channel: str, message_ids: Collection[str]) -> None:
+    async def deleted(self, channel: str, message_ids: Sequence[str]) -> None:
         """Delete the documents of these messages with their text."""
         if await self._database.change(DELETE_OF, _messages(channel, message_ids)):
-            for _ in range(MAX_STEPS):
-                if not await self._database.run(lambda: deleted_text(self._words)):
-                    break
+            await self._delete_text()
 
     async def clean(self) -> int:
         """Delete what nothing refers to any more."""
@@ -124,8 +107,45 @@ class SqlLongDocuments:
         rows += await self._database.run(lambda: deleted_text(self._words))
         return rows or await MERGING.run(self._database)
 
+    async def export(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]:
+        """Return the names and the pages of the documents that these people showed: their text is
+        that of the files."""
+        rows = await self._database.fetch(EXPORTED, _people(tenant, persons))
+        return [
+            {
+                "table": TABLE,
+                "conversation": conversation,
+                "message_id": message_id,
+                "name": name,
+                "pages": total,
+                "at": time_of(at).timestamp(),
+            }
+            for conversation, message_id, name, total, at in rows
+        ]
 
-def _messages(channel: str, message_ids: Collection[str]) -> dict[str, object]:
+    async def count(self, tenant: str, persons: Sequence[str]) -> list[tuple[str, int]]:
+        """Return the number of these documents."""
+        ((count,),) = await self._database.fetch(COUNTED, _people(tenant, persons))
+        return [(TABLE, int(count))] if count else []
+
+    async def erase(self, tenant: str, persons: Sequence[str], turn_id: str = "") -> int:
+        """Delete these documents with their text; return how many they were. The text of documents
+        whose messages are erased already is deleted too."""
+        erased = await self._database.change(ERASE, _people(tenant, persons))
+        await self._delete_text()
+        return erased
+
+    async def _delete_text(self) -> None:
+        for _ in range(MAX_STEPS):
+            if not await self._database.run(lambda: deleted_text(self._words)):
+                return
+
+
+def _people(tenant: str, persons: Sequence[str]) -> dict[str, object]:
+    return {"tenant": storable(tenant), "persons": [storable(one) for one in persons if one]}
+
+
+def _messages(channel: str, message_ids: Sequence[str]) -> dict[str, object]:
     return {"channel": storable(channel), "message_ids": [storable(one) for one in message_ids]}
 
 
@@ -139,18 +159,3 @@ def _steps(split: SplitDocument, stored: int) -> Iterator[range]:
             begin, weight = place, 0
         weight += size
     yield range(begin, count)
-
-
-def _found(
-    place: DocumentPlace, query: str, name: str, index: ChunkWordSearch
-) -> Work[tuple[Sequence[AskedWord], list[FoundChunk], ChunkStatistics] | None]:
-    rows = yield from fetch(LISTED, parameters(place))
-    rows = [row for row in rows if name in row[1].casefold()]
-    asked = asked_words(query, {row[-1] for row in rows})
-    if not rows or not asked:
-        return None
-    words = list(dict.fromkeys(one for word in asked for one in (*word.whole, *word.parts)))
-    matches = yield from index.matching([partition_of(int(row[0])) for row in rows], words)
-    chunks = yield from read_words(place, matches.heaviest()[:CLOSE])
-    having = dict(zip(words, matches.having, strict=True))
-    return asked, chunks, ChunkStatistics(matches.chunks, matches.words, having)

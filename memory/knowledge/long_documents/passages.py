@@ -3,11 +3,12 @@
 import hashlib
 from collections.abc import Iterator
 from itertools import islice
+from typing import Final
 
 from msgspec import Struct
 
 from gateway.documents.model import DocumentPage, ReadDocument
-from gateway.ports.long_documents import MAX_CHARACTERS
+from gateway.ports.long_documents import MAX_CHARACTERS, MAX_STORED
 from memory.knowledge.long_documents.words import DocumentWords
 from memory.knowledge.splitting.documents import (
     DocumentHeading,
@@ -20,11 +21,8 @@ from memory.knowledge.words import FiledWords
 from safety.secret_detection.detect import redact_secrets
 from safety.unicode import safe_unicode
 
-MAX_PASSAGES = 20_000
-"""Passages of one document. A document of 5 million characters has about 5,000; one of a million
-pages is not searched to its end."""
-MAX_HEADING = 200
-MAX_LABEL = 80
+MAX_HEADING: Final = 200
+MAX_LABEL: Final = 80
 
 
 class SplitPassage(Struct, frozen=True):
@@ -52,7 +50,7 @@ class SplitDocument(Struct, frozen=True):
 
 def split_pages(document: ReadDocument) -> SplitDocument:
     """Split a document. Takes a second for each million characters: not on the event loop."""
-    passages = tuple(islice(_passages(document), MAX_PASSAGES))
+    passages = tuple(islice(_passages(document), MAX_STORED))
     texts = [f"{one.heading}\n{one.text}" for one in passages]
     words = DocumentWords(texts)
     digest = hashlib.sha256("\x1f".join(texts).encode("utf-8", "replace")).hexdigest()

@@ -4,9 +4,11 @@
 shows it is stored or being answered. Every statement that reads text applies it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from db import Database, Row, Statement, Work, among, change, execute, fetch, fetch_first, lock
 from db.database import delete_some, deleting_some
@@ -21,10 +23,11 @@ from gateway.ports.long_documents import (
     LongDocument,
     Passage,
 )
-from memory.knowledge.long_documents.passages import SplitDocument
 from memory.knowledge.long_documents.schema import partition_of
 from memory.knowledge.ports import IndexedChunk, WordIndex
-from memory.knowledge.ranking import FoundChunk
+
+if TYPE_CHECKING:  # splitting is loaded with the first document
+    from memory.knowledge.long_documents.passages import SplitDocument
 
 MAX_NAME: Final = 200
 """Characters of the name of a file."""
@@ -85,7 +88,7 @@ GROWN: Final = Statement("""
     WHERE number = :number
 """)
 WORDS: Final = Statement(f"""
-    SELECT p.number, w.length, w.words, p.heading FROM long_document_passages p
+    SELECT p.number, w.length, w.words FROM long_document_passages p
     JOIN long_document_words w ON w.number = p.number
     JOIN long_documents d ON d.number = p.document
     WHERE {among("p.number", "numbers")} AND {READABLE}
@@ -101,6 +104,16 @@ OF_MESSAGES: Final = f"""
 """
 KNOWS: Final = Statement(f"SELECT 1 FROM long_documents WHERE {OF_MESSAGES} LIMIT 1")
 DELETE_OF: Final = Statement(f"DELETE FROM long_documents WHERE {OF_MESSAGES}")
+TABLE: Final = "long_documents"
+OF_PEOPLE: Final = f"tenant = :tenant AND {among('person', 'persons')}"
+MAX_EXPORTED: Final = 10_000
+"""Documents of one person; their identities have `MAX_DOCUMENTS_OF_PERSON` each."""
+EXPORTED: Final = Statement(f"""
+    SELECT conversation, message_id, name, total, at FROM long_documents WHERE {OF_PEOPLE}
+    ORDER BY number LIMIT {MAX_EXPORTED}
+""")
+COUNTED: Final = Statement(f"SELECT count(*) FROM long_documents WHERE {OF_PEOPLE}")
+ERASE: Final = Statement(f"DELETE FROM long_documents WHERE {OF_PEOPLE}")
 ORPHANS: Final = deleting_some(
     "long_documents",
     "number",
@@ -210,10 +223,10 @@ def grown(number: int, split: SplitDocument, places: range, words: WordIndex) ->
     return True
 
 
-def read_words(place: DocumentPlace, numbers: Sequence[int]) -> Work[list[FoundChunk]]:
-    """Read the words of passages."""
+def read_words(place: DocumentPlace, numbers: Sequence[int]) -> Work[list[tuple[int, int, str]]]:
+    """Read the numbers of passages with how many words they have, and these."""
     rows = yield from fetch(WORDS, {**parameters(place), "numbers": list(numbers)})
-    return [FoundChunk(int(row[0]), int(row[1]), row[2], "", row[3]) for row in rows]
+    return [(int(row[0]), int(row[1]), str(row[2])) for row in rows]
 
 
 def read_passages(place: DocumentPlace, numbers: Sequence[int]) -> Work[dict[int, Passage]]:

@@ -215,9 +215,7 @@ async def test_a_document_without_text_is_complete(library: Library) -> None:
     assert await library.find("anything") == []
 
 
-@pytest.mark.parametrize(
-    "query", ["", "   ", "?!", "\x00", "the of and", "'\"*():&|", "a" * 10_000]
-)
+@pytest.mark.parametrize("query", ["", "   ", "?!", "\x00", "the of and", "'\"*():&|", "a" * 600])
 async def test_any_question_is_answered(library: Library, query: str) -> None:
     await library.keep("m1", CONTRACT)
     assert isinstance(await library.find(query), Sequence)
@@ -226,7 +224,7 @@ async def test_any_question_is_answered(library: Library, query: str) -> None:
 async def test_a_document_of_very_many_pages_is_bounded(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(passages, "MAX_PASSAGES", 50)
+    monkeypatch.setattr(passages, "MAX_STORED", 50)
     pages = tuple(DocumentPage(n, f"page {n}", f"word{n}") for n in range(1, 201))
     kept = await library.keep("m1", ReadDocument("pdf", pages, 1_000_000))
     assert kept is not None
