@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from memory.knowledge.long_documents.words import PART, AskedWord
-from memory.knowledge.ranking import FULL, ChunkStatistics, FoundChunk, use
+from memory.knowledge.ranking import ChunkStatistics, FoundChunk, use
 
 
 class RankedPassage(Struct, frozen=True):
@@ -36,17 +36,28 @@ def ranked_passages(
 
 
 def _weight(word: AskedWord, known: ChunkStatistics) -> float:
-    """The weight of the word's most common form; of a word that no passage has, that of its most
-    common part."""
-    having = max((known.having.get(one, 0) for one in word.whole), default=0)
-    if not having:
-        having = max((known.having.get(one, 0) for one in word.parts), default=0)
+    """The weight of the word's most common form; of a word that no passage has, that of the less
+    common part of the pair that is used."""
+    having = max(known.having.get(one, 0) for one in word.whole)
+    if not having and (pair := _pair(word, known)):
+        having = min(known.having.get(one, 0) for one in pair if known.having.get(one, 0))
     return ChunkStatistics(known.chunks, known.words, {"": having}).weight("")
 
 
 def _use(word: AskedWord, chunk: FoundChunk, known: ChunkStatistics, usual: float) -> float:
     whole = max(use(chunk, one, usual) for one in word.whole)
-    if whole or not word.parts:
-        return whole
-    parts = [one for one in word.parts if known.having.get(one, 0)]
-    return min(PART * sum(use(chunk, one, usual) for one in parts), FULL) if parts else 0.0
+    return whole or PART * sum(use(chunk, one, usual) for one in _pair(word, known))
+
+
+def _pair(word: AskedWord, known: ChunkStatistics) -> tuple[str, ...]:
+    """The parts of a compound: the first pair of which the documents have both words, or else the
+    pair with the longest word that they have."""
+    best: tuple[str, ...] = ()
+    longest = 0
+    for pair in word.splits:
+        there = [one for one in pair if known.having.get(one, 0)]
+        if len(there) == len(pair):
+            return pair
+        if there and len(there[0]) > longest:
+            best, longest = pair, len(there[0])
+    return best

@@ -64,7 +64,7 @@ def _found(
     asked = asked_words(query, {row[-1] for row in rows})
     if not rows or not asked:
         return None
-    words = list(dict.fromkeys(one for word in asked for one in (*word.whole, *word.parts)))
+    words = list(dict.fromkeys(one for word in asked for one in word.words()))
     matches = yield from index.matching([partition_of(int(row[0])) for row in rows], words)
     filed = yield from read_words(place, matches.heaviest()[:CLOSE])
     chunks = [FoundChunk(number, length, text, "", "") for number, length, text in filed]

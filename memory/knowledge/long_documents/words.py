@@ -7,7 +7,7 @@ same; which parts it has decides the index.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -31,6 +31,8 @@ MAX_VOCABULARY: Final = 100_000
 """Different words of a document whose compounds are recognised."""
 MIN_PART: Final = 4
 """Letters of a part of a compound."""
+MIN_UNKNOWN: Final = 5
+"""Letters of the parts of a compound of which the document has only one as a word."""
 MAX_LETTERS: Final = 40
 """Letters of a compound that is looked at."""
 LINKS: Final = ("", "s", "es", "n", "en", "e")
@@ -46,11 +48,17 @@ PART: Final = 0.5
 
 
 class AskedWord(Struct, frozen=True):
-    """A word of a question: the words of the index under which it is found, and the parts that it
-    may have, which count less."""
+    """A word of a question: the words of the index under which it is found, and pairs of words of
+    which it may be made, which count less."""
 
     whole: tuple[str, ...]
-    parts: tuple[str, ...] = ()
+    splits: tuple[tuple[str, str], ...] = ()
+
+    def words(self) -> Iterator[str]:
+        """Yield all words of the index."""
+        yield from self.whole
+        for pair in self.splits:
+            yield from pair
 
 
 class DocumentWords:
@@ -94,25 +102,32 @@ def language_of_document(texts: Iterable[str]) -> str:
 
 
 def compound_parts(word: str, language: str, vocabulary: Collection[str]) -> tuple[str, ...]:
-    """Return the stems of the parts of a folded word that are in the vocabulary, the split with
-    the longest last part first; none for a simple word."""
+    """Return the stems of the parts of a folded word, of which the vocabulary has two, or else one,
+    if the parts are long; the rest of such a word may begin with a letter that links them. None for
+    a simple word."""
+    one_known: tuple[str, ...] = ()
+    for first, last in _splits(word, language):
+        if first in vocabulary and last in vocabulary:
+            return first, last
+        long = min(len(first), len(last)) >= MIN_UNKNOWN
+        if long and (first in vocabulary or last in vocabulary):
+            if not one_known:
+                one_known = (first, last)
+            elif one_known[0] == first:
+                one_known = (*one_known, last)
+    return one_known
+
+
+def _splits(word: str, language: str) -> Iterator[tuple[str, str]]:
+    """The stems of two words of which a folded word may be made, at every place."""
     if not (2 * MIN_PART <= len(word) <= MAX_LETTERS):
-        return ()
+        return
     for end in range(MIN_PART, len(word) - MIN_PART + 1):
         last = stemmed(word[end:], language)
-        if last not in vocabulary:
-            continue
         for link in LINKS:
             first = word[: end - len(link)]
-            if len(first) < MIN_PART or not word[:end].endswith(link):
-                continue
-            stem = stemmed(first, language)
-            if stem in vocabulary:
-                return stem, last
-            inner = compound_parts(first, language, vocabulary)
-            if inner:
-                return (*inner, last)
-    return ()
+            if len(first) >= MIN_PART and word[:end].endswith(link):
+                yield stemmed(first, language), last
 
 
 def asked_words(text: str, languages: Collection[str]) -> tuple[AskedWord, ...]:
@@ -122,18 +137,24 @@ def asked_words(text: str, languages: Collection[str]) -> tuple[AskedWord, ...]:
     asked = list(dict.fromkeys(group for word in kept for group in _groups(word, languages)))
     asked = [one for one in asked if _tells(one.whole[0])] or asked
     asked = asked[:MAX_GROUPS]
-    left = MAX_WORDS - sum(len(one.whole) for one in asked)
+    known = {one for word in asked for one in word.whole}
     bounded = []
     for one in asked:
-        parts = one.parts[: max(0, left)]
-        left -= len(parts)
-        bounded.append(AskedWord(one.whole, parts))
+        splits = []
+        for pair in one.splits:
+            if len(known | set(pair)) <= MAX_WORDS:
+                known |= set(pair)
+                splits.append(pair)
+        bounded.append(AskedWord(one.whole, tuple(splits)))
     return tuple(bounded)
 
 
 def _tells(word: str) -> bool:
-    """False for function words, which in Japanese are pairs of Hiragana."""
-    return word not in COMMON and not all("\u3040" <= sign <= "\u309f" for sign in word)
+    """False for function words, which in Japanese are pairs of Hiragana, and for the last character
+    of a run of Chinese or Japanese, which is a part of the pair before it."""
+    if word in COMMON or (len(word) == 1 and not word.isascii()):
+        return False
+    return not all("\u3040" <= sign <= "\u309f" for sign in word)
 
 
 def _groups(word: str, languages: Collection[str]) -> list[AskedWord]:
@@ -142,21 +163,12 @@ def _groups(word: str, languages: Collection[str]) -> list[AskedWord]:
     if len(filed) != 1:  # pairs of characters, or an identifier with its parts
         return [AskedWord((one,)) for one in filed]
     whole = tuple(dict.fromkeys((*filed, *stems)))[:MAX_STEMS]
-    parts = dict.fromkeys(
-        part
+    splits = dict.fromkeys(
+        pair
         for language in sorted(set(languages) & COMPOUNDING)
-        for part in _possible_parts(folded(word), language)
+        for pair in _splits(folded(word), language)
     )
-    return [AskedWord(whole, tuple(part for part in parts if part not in whole))]
-
-
-def _possible_parts(word: str, language: str) -> Iterable[str]:
-    """The stems of what a compound may begin and end with; the index has only real words."""
-    if not (2 * MIN_PART <= len(word) <= MAX_LETTERS):
-        return
-    for end in range(MIN_PART, len(word) - MIN_PART + 1):
-        yield stemmed(word[:end], language)
-        yield stemmed(word[end:], language)
+    return [AskedWord(whole, tuple(splits))]
 
 
 def _stems(text: str, language: str) -> Iterable[tuple[str, str]]:
