@@ -1,5 +1,5 @@
 # One image for every role. It runs without root, and writes only to /data and /tmp.
-#   docker build -t parley-gateway:standard .                      the program, with the extra `openai`
+#   docker build -t parley-gateway:standard .                      the program, with `openai` and `documents`
 #   docker build -t parley-gateway:models --target models .        the same, with recall models (ONNX)
 ARG PYTHON=3.13
 

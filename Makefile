@@ -3,6 +3,7 @@ PY ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.run-stamp
+DOCUMENTS_STAMP := $(VENV)/.documents-stamp
 DEV_STAMP := $(VENV)/.dev-stamp
 DOCS_STAMP := $(VENV)/.docs-stamp
 DEPLOY_STAMP := $(VENV)/.deploy-stamp
@@ -17,7 +18,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: demo test coverage check package check-package check-deploy audit sbom newcomer format bench nightly docs
 .PHONY: reference catalogues lock clean
 
-demo: $(RUN_STAMP)
+demo: $(DOCUMENTS_STAMP)
 	$(BIN)/parley demo $(ARGS)
 
 test: $(DEV_STAMP)
@@ -78,8 +79,9 @@ LOCK = $(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url -
 lock: $(VENV)/bin/uv
 	$(LOCK) pyproject.toml -o requirements/runtime.lock
 	$(LOCK) pyproject.toml --group dev -c requirements/runtime.lock -o requirements/dev.lock
-	$(LOCK) pyproject.toml --extra openai -c requirements/dev.lock -o requirements/openai.lock
-	$(LOCK) pyproject.toml --extra openai --extra models -c requirements/dev.lock -o requirements/models.lock
+	$(LOCK) pyproject.toml --extra documents -c requirements/dev.lock -o requirements/documents.lock
+	$(LOCK) pyproject.toml --extra documents --extra openai -c requirements/dev.lock -o requirements/openai.lock
+	$(LOCK) pyproject.toml --extra documents --extra openai --extra models -c requirements/dev.lock -o requirements/models.lock
 	$(LOCK) pyproject.toml --extra otel -c requirements/dev.lock -o requirements/otel.lock
 	$(LOCK) --group build -o requirements/build.lock
 	$(LOCK) --group deploy -o requirements/deploy.lock
@@ -95,6 +97,10 @@ $(RUN_STAMP): $(VENV)/bin/uv requirements/runtime.lock pyproject.toml
 	$(BIN)/uv pip install --quiet --require-hashes -r requirements/runtime.lock
 	$(BIN)/uv pip uninstall --quiet parley  # the distribution's name before parley-gateway
 	$(BIN)/uv pip install --quiet --no-deps -e .
+	@touch $@
+
+$(DOCUMENTS_STAMP): $(RUN_STAMP) requirements/documents.lock
+	$(BIN)/uv pip install --quiet --require-hashes -r requirements/documents.lock
 	@touch $@
 
 $(DEV_STAMP): $(RUN_STAMP) requirements/dev.lock

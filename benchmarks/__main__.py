@@ -19,6 +19,7 @@ from typing import Final
 ALL: Final = (
     *("startup", "gateway", "latency", "growth", "keeping"),
     *("faults", "refusals", "drops", "model_faults", "safety", "memory_write", "vectors", "recall"),
+    "documents",
 )
 LONG: Final = (
     "soak",

@@ -68,6 +68,7 @@ from parley.runtime.restart import Restart
 from parley.runtime.supervisor import Supervisor
 from parley.wiring.access import wire_access
 from parley.wiring.accounts import account_name, account_names, local_accounts, remote_accounts
+from parley.wiring.documents import document_reader
 from parley.wiring.jobs import JobParts, Jobs, build_jobs
 from parley.wiring.knowledge import program_index, repository_reader
 from parley.wiring.languages import ReaderLanguages
@@ -587,6 +588,7 @@ class App:
             readers=self._readers,
             disclosure=Disclosure(self.storage.first_contacts, self._clock),
             long_documents=self.storage.long_documents,
+            documents=document_reader(settings),
         )
 
     def _deliverer(

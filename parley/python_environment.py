@@ -30,6 +30,7 @@ RANGE: Final = re.compile(r"[\[<>=!~ ]")
 CACHED: Final = frozenset({"archive-v0", "environments-v2"})
 """Folders of uv's cache in which `uvx` makes its environments."""
 LIBRARIES: Final[Mapping[str, tuple[str, ...]]] = {
+    "documents": ("openpyxl", "pypdfium2"),
     "openai": ("openai", "numpy"),
     "models": ("fastembed", "numpy"),
     "otel": ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http"),

@@ -15,6 +15,9 @@ _SAME_LINE: Final = 0.5
 _SPACE: Final = 0.15
 """The gap between two words, and below that between two cells, in heights of the letters."""
 _WIDE: Final = 1.2
+_PARAGRAPH: Final = 1.9
+"""The distance of two lines that do not belong to one paragraph, in heights of the letters."""
+_SENTENCE_ENDS: Final = (".", ",", ";", ":")
 _LEAST_LINES: Final = 4
 _LEAST_LETTERS: Final = 18
 """Lines of a column of text, and the median length of its lines: those of tables are shorter."""
@@ -203,16 +206,13 @@ def _block(lines: Sequence[Line], usual: float) -> str:
 
 def _apart(above: Line, line: Line) -> bool:
     """Return True if there is more room between two lines than within a paragraph."""
-    return above.bottom - line.top > 0.8 * max(1.0, line.top - line.bottom)
+    return above.bottom - line.bottom > _PARAGRAPH * max(line.size, line.top - line.bottom)
 
 
 def _line(line: Line, usual: float) -> str:
     text = " ".join(" ".join(one.text.split("\n")) for one in line.cells).strip()
-    if (
-        line.size > _LARGER * usual
-        and len(text) <= _LONGEST_HEADING
-        and any(map(str.isalpha, text))
-    ):
+    larger = line.size > _LARGER * usual and any(map(str.isalpha, text))
+    if larger and len(text) <= _LONGEST_HEADING and not text.endswith(_SENTENCE_ENDS):
         rank = 1 if line.size > 1.6 * usual else 2
         return f"\n{'#' * rank} {text}\n"
     return text

@@ -2,6 +2,7 @@
 of their own."""
 
 import io
+import time
 from collections.abc import Sequence
 from typing import Final
 
@@ -23,6 +24,9 @@ _MAX_RUNS: Final = 5_000
 """Pieces of text on a page that are put in order; a page with more keeps the order of the file."""
 _LOST: Final = 0.02
 _MAX_OBJECTS: Final = 500
+_IN_ORDER: Final = 0.5
+"""The share of the processor time within which pages are put in order; later ones keep the order
+of the file, so that a long document is read to its end."""
 
 
 def read_pdf(data: bytes, limits: DocumentLimits) -> ReadDocument:
@@ -38,7 +42,8 @@ def read_pdf(data: bytes, limits: DocumentLimits) -> ReadDocument:
     pages, pictured, unread = Pages(limits), [], 0
     for number in range(min(total, limits.pages)):
         try:
-            text, picture = _page(pdf, number)
+            in_order = time.process_time() < _IN_ORDER * limits.seconds
+            text, picture = _page(pdf, number, in_order=in_order)
         except pypdfium2.PdfiumError:
             text, picture, unread = "", False, unread + 1
         if picture:
@@ -55,13 +60,13 @@ def read_pdf(data: bytes, limits: DocumentLimits) -> ReadDocument:
     return replace(document, picture_pdf=own, pictured=tuple(number + 1 for number in kept))
 
 
-def _page(pdf: pypdfium2.PdfDocument, number: int) -> tuple[str, bool]:
+def _page(pdf: pypdfium2.PdfDocument, number: int, *, in_order: bool) -> tuple[str, bool]:
     """Return the text of a page, and True if it is a picture. Raises `PdfiumError`."""
     page = pdf[number]
     try:
         text_page = page.get_textpage()
         try:
-            text = _text(text_page)
+            text = _text(text_page, in_order=in_order)
         finally:
             text_page.close()
         picture = len(text.strip()) < _ALMOST_NONE and _is_picture(page, text)
@@ -70,11 +75,11 @@ def _page(pdf: pypdfium2.PdfDocument, number: int) -> tuple[str, bool]:
         page.close()
 
 
-def _text(page: pypdfium2.PdfTextPage) -> str:
+def _text(page: pypdfium2.PdfTextPage, *, in_order: bool) -> str:
     """Return the text with its layout; that of the file if too much would be lost by it."""
     plain = page.get_text_range(errors="replace")
-    count = page.count_rects()
-    if not plain.strip() or count > _MAX_RUNS:
+    count = page.count_rects() if in_order else 0
+    if not plain.strip() or not 0 < count <= _MAX_RUNS:
         return _clean(plain)
     runs = []
     for at in range(count):

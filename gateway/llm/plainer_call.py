@@ -27,7 +27,7 @@ _REASONING: Final = re.compile(
     r"|not persisted|server_tool_use|web_(?:search|fetch)|citation|missing required field"
     r"|unknown parameter.{0,10}input\["
 )
-_PDF: Final = re.compile(r"\bpdf|document|\bfile|page|media_type|base64")
+_PDF: Final = re.compile(r"pdf|document|file|page|media_type|base64")
 _PICTURE: Final = re.compile(r"image|picture|media_type|base64")
 
 

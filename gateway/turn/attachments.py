@@ -290,12 +290,15 @@ async def read_attachments(turn: TurnContext, services: Services) -> Decision:
                 for at, (text, name) in enumerate(shown)
             ]
         )
-    content = to_content(files[: len(own)], FILE_LIMITS)
+    limits = limits_of(services.documents)
+    content = to_content(files[: len(own)], limits)
     counts = dict(content.shown)
     others: tuple[ContentBlock, ...] = ()
     for of, first, end in ((REPLIED_TO, len(own), of_thread), (IN_THREAD, of_thread, len(files))):
         if first < end:
-            more = to_content(files[first:end], _left(first, (*content.blocks, *others)), of)
+            more = to_content(
+                files[first:end], _left(first, (*content.blocks, *others), limits), of
+            )
             counts |= {first + at: count for at, count in more.shown.items()}
             others = (*others, TextBlock(f"Files of {of}:"), *more.blocks)
     between = (TextBlock(ITS_OWN),) if own and others else ()
@@ -353,9 +356,21 @@ def _without_its_secrets(file: FetchedFile) -> FetchedFile:
     return replace(file, data=data, length=len(text))
 
 
-def _left(files: int, blocks: Sequence[ContentBlock]) -> AttachmentLimits:
+def limits_of(reader: DocumentReader | None) -> AttachmentLimits:
+    """Return the limits of the files of one message, those of documents as the reader has them."""
+    if reader is None:
+        return FILE_LIMITS
+    own = reader.limits
+    return replace(
+        FILE_LIMITS,
+        document_bytes=own.bytes,
+        pdf_bytes=own.picture_bytes,
+        pdf_pages=own.picture_pages,
+    )
+
+
+def _left(files: int, blocks: Sequence[ContentBlock], limits: AttachmentLimits) -> AttachmentLimits:
     """Return what the files of a message leave of its limits."""
-    limits = FILE_LIMITS
     texts = sum(len(block.text) for block in blocks if isinstance(block, TextBlock))
     pdfs = [block for block in blocks if isinstance(block, DocumentBlock)]
     return replace(
@@ -377,7 +392,7 @@ async def fetched(
 ) -> FetchedFile:
     """Return the file with its bytes or its document, or with the reason why it has neither.
     `late`: the time for documents is over."""
-    limit = bytes_to_fetch(attachment, FILE_LIMITS)
+    limit = bytes_to_fetch(attachment, limits_of(reader))
     if limit == 0 or files is None:
         return FetchedFile(attachment)
     try:

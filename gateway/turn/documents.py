@@ -92,6 +92,7 @@ def part_of(document: ReadDocument, most: int) -> ShownPart:
     blocks: list[str] = []
     shown = 0
     last: DocumentPage | None = None
+    partly = False
     pictures: list[DocumentPage] = []
     for page in document.pages:
         left = most - shown
@@ -106,10 +107,13 @@ def part_of(document: ReadDocument, most: int) -> ShownPart:
         text = page.text[:left]
         shown += len(text)
         blocks.append(f"--- {page.label} ---\n{text}" if page.label else text)
-        if len(text) < len(page.text):
+        partly = len(text) < len(page.text)
+        if partly:
             break
     blocks += _pictures(pictures)
-    return ShownPart(_heading(document, last, shown), safe_unicode("\n\n".join(blocks)), shown)
+    return ShownPart(
+        _heading(document, last, shown, partly=partly), safe_unicode("\n\n".join(blocks)), shown
+    )
 
 
 def _pictures(pages: list[DocumentPage]) -> list[str]:
@@ -120,7 +124,7 @@ def _pictures(pages: list[DocumentPage]) -> list[str]:
     return [f"--- {named}: no text, only a picture ---"]
 
 
-def _heading(document: ReadDocument, last: DocumentPage | None, shown: int) -> str:
+def _heading(document: ReadDocument, last: DocumentPage | None, shown: int, *, partly: bool) -> str:
     """Say which part of the document follows, and what it has besides."""
     unit, total = _UNITS.get(document.format, "part"), document.total
     facts = [document.format.upper()] if document.format != "text" else []
@@ -133,8 +137,10 @@ def _heading(document: ReadDocument, last: DocumentPage | None, shown: int) -> s
     if not whole and last is not None:
         if last.label:
             first = document.pages[0].label
-            upto = f"{first} to {last.label}" if last.number > 1 else first
-            described = f"{described}, of which {upto} follow{'' if last.number > 1 else 's'}"
+            several = last.number > 1
+            upto = f"{first} to {last.label} follow" if several else f"{first} follows"
+            cut = (", the last one in part" if several else " in part") if partly else ""
+            described = f"{described}, of which {upto}{cut}"
         else:
             described = f"{described} (its first {shown:,} of {document.characters:,} characters)"
     if document.left_out:

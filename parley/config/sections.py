@@ -342,6 +342,20 @@ class ContextSection(Section):
     told that it does not know them. Platforms: Slack and Discord."""
 
 
+class DocumentsSection(Section):
+    """The documents that people send: PDF, DOCX, XLSX, PPTX, EPUB, HTML, CSV. PDF and XLSX need the
+    libraries of the extra `documents`."""
+
+    enabled: bool = True
+    """Read documents, each in a process of its own. Without it the model gets plain text and
+    pictures only, other files by their name."""
+    max_megabytes: int = Field(default=32, ge=1, le=100)
+    """Size of the largest document that is read, in megabytes."""
+    picture_pages: int = Field(default=20, ge=0, le=100)
+    """Pages of one message that are pictures (scans) and go to the model as a PDF, if it takes PDFs
+    (`model.pdf`). A page costs about 1,600 tokens."""
+
+
 class ConversationSection(Section):
     """The treatment of messages that wait: while an answer is being written, or longer."""
 

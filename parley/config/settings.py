@@ -75,6 +75,7 @@ class Settings(Section):
     languages: LanguagePolicy = LanguagePolicy()
     time: TimePolicy = TimePolicy()
     context: sections.ContextSection = sections.ContextSection()
+    documents: sections.DocumentsSection = sections.DocumentsSection()
     conversation: sections.ConversationSection = sections.ConversationSection()
     workers: sections.WorkersSection = sections.WorkersSection()
     watchdog: sections.WatchdogSection = sections.WatchdogSection()

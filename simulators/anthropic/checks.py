@@ -14,6 +14,7 @@ from simulators.anthropic.web_tools import CONTENT, TYPES, problem_of
 MAX_IMAGE_BYTES: Final = 5 * 1024 * 1024
 """Of the base64 text, not of the file behind it."""
 
+MAX_PDF_BYTES: Final = 32 * 1024 * 1024
 MEDIA_TYPES: Final = ("image/jpeg", "image/png", "image/gif", "image/webp")
 MAX_REQUEST_BYTES: Final = 32 * 1024 * 1024
 MAX_MESSAGES: Final = 100_000
@@ -87,6 +88,25 @@ class Refused(Exception):
         self.status = status
         self.kind = kind
         self.message = message
+
+
+def check_pdf(block: Mapping[str, Any]) -> str:
+    """Return the error of a document block with a PDF; "" if there is none, or it is a text."""
+    source = block.get("source")
+    if not isinstance(source, dict) or source.get("type") not in ("base64", "text"):
+        return "document.source.type: this simulator reads base64 and text only"
+    if source["type"] == "text":
+        return ""
+    if source.get("media_type") != "application/pdf":
+        return "document.source.base64.media_type: Input should be 'application/pdf'"
+    text = source.get("data")
+    if not isinstance(text, str) or not 0 < len(text) <= MAX_PDF_BYTES:
+        return "document.source.base64.data: a PDF of at most 32 MB is required"
+    try:
+        data = base64.b64decode(text, validate=True)
+    except binascii.Error:
+        return "document.source.base64.data: Invalid base64 data"
+    return "" if b"%PDF-" in data[:1_024] else "The PDF specified was not valid."
 
 
 def invalid(message: str) -> Refused:
@@ -280,8 +300,8 @@ def _check_block(block: object, role: str, where: str) -> None:
         raise invalid(f"{where}: {problem}")
     if kind == "text":
         _check_text(block, "messages")
-    elif kind == "image":
-        problem = check_image(block)
+    elif kind in ("image", "document"):
+        problem = (check_image if kind == "image" else check_pdf)(block)
         if problem:
             raise invalid(f"{where}.{problem}")
     elif kind == "tool_use":

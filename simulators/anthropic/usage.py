@@ -18,7 +18,7 @@ def _weight(value: object) -> float:
     if isinstance(value, str):
         return len(value)
     if isinstance(value, Mapping):
-        if value.get("type") == "image":
+        if value.get("type") in ("image", "document") and "source" in value:
             return IMAGE_TOKENS * CHARACTERS_PER_TOKEN
         return sum(_weight(item) + 4 for key, item in value.items() if key != "cache_control")
     if isinstance(value, list | tuple):

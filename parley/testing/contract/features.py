@@ -215,6 +215,18 @@ async def test_a_file_is_announced_first_and_fetched_within_a_limit(
         await stage.adapter.fetch(attachment, len(file.data) - 1)
 
 
+@proves("files_in")
+async def test_a_document_is_announced_as_one_and_fetched_whole(stage: Stage) -> None:
+    data = b"%PDF-1.7\n" + bytes(range(256)) * 4_000
+    file = SimFile("contract.pdf", "application/pdf", data)
+    await stage.platform.say(stage.person, stage.room, "read it", files=(file,))
+    (attachment,) = (await stage.sink.message("read it")).attachments
+    assert attachment.kind == "document"
+    assert (attachment.mime, attachment.name) == ("application/pdf", "contract.pdf")
+    assert isinstance(stage.adapter, CanFetchFiles)
+    assert await stage.adapter.fetch(attachment, len(data)) == data
+
+
 @proves("files_out")
 @pytest.mark.parametrize(
     "file",

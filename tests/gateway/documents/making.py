@@ -6,11 +6,16 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-import docx
-import openpyxl
-import pptx
-
+CHINESE = (
+    b"<< /Type /Font /Subtype /Type0 /BaseFont /STSong-Light /Encoding /UniGB-UCS2-H"
+    b" /DescendantFonts [5 0 R] >>"
+)
+CHINESE_GLYPHS = (
+    b"<< /Type /Font /Subtype /CIDFontType0 /BaseFont /STSong-Light /CIDSystemInfo"
+    b" << /Registry (Adobe) /Ordering (GB1) /Supplement 4 >> /DW 1000 >>"
+)
 RED = zlib.compress(b"\xff\x00\x00" * (200 * 300))
 
 
@@ -37,10 +42,8 @@ class Pdf:
             b"",  # the catalogue and the tree of pages, which need the number of pages
             b"",
             b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
-            b"<< /Type /Font /Subtype /Type0 /BaseFont /STSong-Light /Encoding /UniGB-UCS2-H"
-            b" /DescendantFonts [5 0 R] >>",
-            b"<< /Type /Font /Subtype /CIDFontType0 /BaseFont /STSong-Light /CIDSystemInfo"
-            b" << /Registry (Adobe) /Ordering (GB1) /Supplement 4 >> /DW 1000 >>",
+            CHINESE,
+            CHINESE_GLYPHS,
             _stream(
                 RED,
                 b"/Type /XObject /Subtype /Image /Width 200 /Height 300 /BitsPerComponent 8"
@@ -113,7 +116,8 @@ def encrypted_pdf() -> bytes:
     return written(objects, trailer=identity)
 
 
-def saved(made: "docx.document.Document | openpyxl.Workbook | pptx.presentation.Presentation") -> bytes:
+def saved(made: Any) -> bytes:
+    """What a library of Office has made, as a file."""
     output = io.BytesIO()
     made.save(output)
     return output.getvalue()
