@@ -4,7 +4,7 @@ A document belongs to the conversation in which it was shown and to the message 
 can be found as long as that message is stored, and nowhere else.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, Protocol
 
@@ -27,6 +27,7 @@ MAX_QUERY: Final = 500
 """Characters of a question."""
 MAX_PASSAGES: Final = 6
 """Passages that one search finds."""
+NOTHING_SEEN: Final[Mapping[int, int]] = {}
 
 
 class DocumentPlace(Struct, frozen=True):
@@ -110,10 +111,15 @@ class LongDocumentIndex(Protocol):
         ...
 
     async def search(
-        self, place: DocumentPlace, query: str, name: str = "", limit: int = MAX_PASSAGES
+        self,
+        place: DocumentPlace,
+        query: str,
+        name: str = "",
+        seen: Mapping[int, int] = NOTHING_SEEN,
     ) -> list[Passage]:
-        """Return the passages that fit a question best, best first, of all documents or of those
-        whose name contains `name`."""
+        """Return the passages that fit a question best, best first, at most `MAX_PASSAGES`, of all
+        documents or of those whose name contains `name`. `seen` are numbers of documents with the
+        last page that is left out, and all before it."""
         ...
 
     async def knows(self, channel: str, message_ids: Sequence[str]) -> bool:
@@ -142,7 +148,11 @@ class NoLongDocuments:
         return []
 
     async def search(
-        self, place: DocumentPlace, query: str, name: str = "", limit: int = MAX_PASSAGES
+        self,
+        place: DocumentPlace,
+        query: str,
+        name: str = "",
+        seen: Mapping[int, int] = NOTHING_SEEN,
     ) -> list[Passage]:
         return []
 

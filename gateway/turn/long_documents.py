@@ -15,7 +15,6 @@ from gateway.errors import ToolError
 from gateway.policy.decision import Decision
 from gateway.ports import TextBlock, ToolSpec
 from gateway.ports.long_documents import (
-    MAX_PASSAGES,
     MAX_QUERY,
     DocumentPlace,
     DocumentSource,
@@ -88,18 +87,15 @@ async def search_documents(turn: TurnContext, services: Services) -> Decision:
             turn.note(Decision("documents", True, "not_complete", f"{KEEP_SECONDS:.0f} s"))
     place, index = document_place(turn), services.long_documents
     inputs.searchable = tuple(await index.listed(place))
-    if not inputs.searchable or (all(one.whole for one in attached) and attached):
+    if not inputs.searchable or (attached and all(one.whole for one in attached)):
         return Decision("documents", True, "searchable", f"{len(inputs.searchable)} documents")
-    found = await index.search(place, turn.asked.question[:MAX_QUERY])
-    least = 0.0 if attached else FITS
-    unseen = [
-        one for one in found if one.page > seen.get(one.document.number, 0) and one.share >= least
-    ]
-    if unseen:
+    found = await index.search(place, turn.asked.question[:MAX_QUERY], seen=seen)
+    fitting = [one for one in found if attached or one.share >= FITS]
+    if fitting:
         if inputs.memory is not None:
-            inputs.memory.reads(_material(unseen))
-        inputs.files = (*inputs.files, await asyncio.to_thread(passages_block, unseen))
-    return Decision("documents", True, "searched", f"{len(unseen)} of {len(found)} passages")
+            inputs.memory.reads(_material(fitting))
+        inputs.files = (*inputs.files, await asyncio.to_thread(passages_block, fitting))
+    return Decision("documents", True, "searched", f"{len(fitting)} of {len(found)} passages")
 
 
 async def _keep(
@@ -204,9 +200,9 @@ class DocumentTools:
             raise ToolError(f"query: a text of 1 to {MAX_QUERY} characters")
         if not isinstance(document, str):
             raise ToolError("document: the name of a file, or nothing")
-        found = await self._index.search(self._place, query, document, MAX_PASSAGES)
+        found = await self._index.search(self._place, query, document)
         if not found and document:
-            found = await self._index.search(self._place, query, "", MAX_PASSAGES)
+            found = await self._index.search(self._place, query)
         if self._memory is not None:
             self._memory.reads(_material(found))
         return await asyncio.to_thread(self._answer, found)

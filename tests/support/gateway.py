@@ -61,6 +61,7 @@ from gateway.turn.readers import Readers
 from gateway.turn.services import CurrentPolicies, Policies, Services, Stores
 from gateway.turn.slots import Slots
 from gateway.turn.tools import Toolbox
+from memory.knowledge.long_documents.index import SqlLongDocuments
 from tests.support.adapter import MANIFEST, RecordingAdapter
 from tests.support.clock import FakeClock, InlineThreads, settle
 from tests.support.databases import sqlite_database
@@ -239,6 +240,7 @@ async def gateway(
         owner_claims=OwnerClaims(store, buckets, clock, changes, admissions),
         readers=Readers(PeopleLanguages(held), clock),
         disclosure=Disclosure(FirstContacts(held), clock),
+        long_documents=SqlLongDocuments(held, clock),
     )
     pipeline = Pipeline(services)
     dispatcher = LocalDispatcher(

@@ -4,7 +4,7 @@ erases the documents of a person."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -14,8 +14,8 @@ from db.values import storable, time_of
 from gateway.documents.model import ReadDocument
 from gateway.ports import Clock
 from gateway.ports.long_documents import (
-    MAX_PASSAGES,
     MAX_STORED,
+    NOTHING_SEEN,
     DocumentPlace,
     DocumentSource,
     LongDocument,
@@ -84,22 +84,26 @@ class SqlLongDocuments:
         return [long_document(row[:-1]) for row in rows]
 
     async def search(
-        self, place: DocumentPlace, query: str, name: str = "", limit: int = MAX_PASSAGES
+        self,
+        place: DocumentPlace,
+        query: str,
+        name: str = "",
+        seen: Mapping[int, int] = NOTHING_SEEN,
     ) -> list[Passage]:
         """Return the passages that fit best."""
         from memory.knowledge.long_documents.search import search_passages  # noqa: PLC0415 - loaded with the first search
 
-        limit = max(1, min(limit, MAX_PASSAGES))
-        return await search_passages(self._database, self._words, place, query, name, limit)
+        return await search_passages(self._database, self._words, place, query, name, seen)
 
     async def knows(self, channel: str, message_ids: Sequence[str]) -> bool:
         """Return True if a document is of one of these messages."""
         return bool(await self._database.fetch(KNOWS, _messages(channel, message_ids)))
 
     async def deleted(self, channel: str, message_ids: Sequence[str]) -> None:
-        """Delete the documents of these messages with their text."""
-        if await self._database.change(DELETE_OF, _messages(channel, message_ids)):
-            await self._delete_text()
+        """Delete the documents of these messages with their text; also that of documents that left
+        with the stored messages."""
+        await self._database.change(DELETE_OF, _messages(channel, message_ids))
+        await self._delete_text()
 
     async def clean(self) -> int:
         """Delete what nothing refers to any more."""

@@ -1,13 +1,13 @@
 """Searches the passages of a conversation's documents by the words of a question."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from db import Database, Work, fetch
 from db.values import storable
 from gateway.immutable import replace
-from gateway.ports.long_documents import MAX_QUERY, DocumentPlace, Passage
+from gateway.ports.long_documents import MAX_PASSAGES, MAX_QUERY, DocumentPlace, Passage
 from memory.knowledge.long_documents.ranking import RankedPassage, ranked_passages
 from memory.knowledge.long_documents.schema import partition_of
 from memory.knowledge.long_documents.words import AskedWord, asked_words
@@ -21,7 +21,9 @@ from memory.knowledge.stores.long_documents import (
 from memory.knowledge.stores.word_index import ChunkWordSearch
 
 CLOSE: Final = 400
-"""Passages that are read closely."""
+"""Passages that are weighed."""
+MAX_READ: Final = 100
+"""Passages that are read, of which the best unseen ones are shown."""
 
 
 async def search_passages(
@@ -30,7 +32,7 @@ async def search_passages(
     place: DocumentPlace,
     query: str,
     name: str,
-    limit: int,
+    seen: Mapping[int, int],
 ) -> list[Passage]:
     """Return the passages that fit a question best, best first. Raises `StoreUnavailable`."""
     query, name = storable(query[:MAX_QUERY]), storable(name).casefold().strip()
@@ -38,22 +40,26 @@ async def search_passages(
     if found is None:
         return []
     best = await asyncio.to_thread(ranked_passages, *found)
-    return await _shown(database, place, best[: 3 * limit], limit)
+    return await _shown(database, place, best[:MAX_READ], seen)
 
 
 async def _shown(
-    database: Database, place: DocumentPlace, best: Sequence[RankedPassage], limit: int
+    database: Database,
+    place: DocumentPlace,
+    best: Sequence[RankedPassage],
+    seen: Mapping[int, int],
 ) -> list[Passage]:
-    """Read the best passages; a document that two messages show gives each passage once."""
+    """Read the best passages of pages that are not seen; a document that two messages show gives
+    each passage once."""
     numbers = [one.number for one in best]
     texts = await database.run(lambda: read_passages(place, numbers))
     shown: dict[tuple[int, str], Passage] = {}
     for one in best:
         passage = texts.get(one.number)
-        if passage is not None:
+        if passage is not None and passage.page > seen.get(passage.document.number, 0):
             key = (passage.page, passage.text)
             shown.setdefault(key, replace(passage, share=one.share))
-    return list(shown.values())[:limit]
+    return list(shown.values())[:MAX_PASSAGES]
 
 
 def _found(
