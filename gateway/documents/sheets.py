@@ -46,6 +46,8 @@ def _checked(archive: Archive) -> bool:
 
 
 def _rows(sheet: Any, formulas: Any) -> Iterator[list[str]]:
+    for each in filter(None, (sheet, formulas)):
+        each.reset_dimensions()  # several programs write a wrong size
     sheets = [each.iter_rows(max_col=MAX_COLUMNS) for each in (sheet, formulas) if each is not None]
     empty = 0
     for rows in islice(zip_longest(*sheets, fillvalue=()), MAX_ROWS):

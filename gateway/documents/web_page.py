@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from typing import Final
 
 from gateway.documents.model import DocumentLimits, ReadDocument
-from gateway.documents.pages import Pages, table
+from gateway.documents.pages import MAX_COLUMNS, Pages, table
 from gateway.documents.plain import decoded
 from gateway.documents.sections import sections
 
@@ -59,6 +59,8 @@ class PageText(HTMLParser):
         """For each open list the number of its last item; -1 without numbers."""
         self._tables: list[tuple[list[list[str]], int]] = []
         """The rows of each open table, and the length of the text before its last cell."""
+        self._span = 1
+        """The columns that the last begun cell covers."""
         self._in_title = False
         self._pre = 0
 
@@ -127,6 +129,8 @@ class PageText(HTMLParser):
             case "table":
                 self._tables.append(([], len(self._out)))
             case "tr" | "td" | "th" if self._tables:
+                span = attributes.get("colspan") or ""
+                self._span = min(int(span), MAX_COLUMNS) if span.isdecimal() else 1
                 self._cell(tag)
             case _ if tag in _BLOCKS:
                 self._out.append("\n\n")
@@ -164,7 +168,8 @@ class PageText(HTMLParser):
                 rows, at = self._tables[-1]
                 text = "".join(self._out[at:])
                 del self._out[at:]
-                (rows or [[]])[-1].append(text)
+                (rows or [[]])[-1].extend((text, *[""] * (self._span - 1)))
+                self._span = 1
             case "table" if self._tables:
                 rows, _ = self._tables.pop()
                 self._out.append(f"\n\n{table(rows)}\n\n")

@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 from gateway.documents.archive import Archive, attribute, child, local
 from gateway.documents.model import DocumentLimits, ReadDocument
 from gateway.documents.numbering import Numbering
-from gateway.documents.pages import Pages, table
+from gateway.documents.pages import MAX_COLUMNS, Pages, table
 from gateway.documents.sections import sections
 
 _RENDERED: Final = "\f"
@@ -91,12 +91,9 @@ class _Word:
         number = self._numbering.next(*self._styles.list_of(properties, style))
         rank = self._styles.rank(properties, style)
         if rank:
-            heading = " ".join(text.strip(" \t\n").replace(_RENDERED, " \f ").split(" ")).split(
-                "\n"
-            )
-            words = " ".join(filter(None, (number.strip(" -"), " ".join(heading).strip())))
-            breaks = "".join(sign for sign in words if sign in (_RENDERED, _EXPLICIT))
-            return f"{breaks}{'#' * rank} {' '.join(words.split())}"
+            breaks = "".join(sign for sign in text if sign in (_RENDERED, _EXPLICIT))
+            words = " ".join((number.strip(" -"), *text.split())).strip()
+            return f"{breaks}{'#' * rank} {words}"
         breaks = ""
         while text[:1] in (_RENDERED, _EXPLICIT):
             breaks, text = breaks + text[0], text[1:]
@@ -107,7 +104,7 @@ class _Word:
         heading: list[str] = []
         rows: list[list[str]] = []
         for row in _rows(element):
-            cells = ["\n".join(self.blocks(each)) for each in row]
+            cells = [text for each in row for text in self._cells(each)]
             for mark in (_RENDERED, _EXPLICIT):
                 breaks = max((one.count(mark) for one in cells), default=0)
                 cells = [one.replace(mark, " ") for one in cells]
@@ -119,6 +116,12 @@ class _Word:
             rows.append(cells)
         if shown := table(rows):
             yield shown
+
+    def _cells(self, cell: ET.Element) -> list[str]:
+        """Return the text of a cell, and an empty one for each further column that it covers."""
+        span = attribute(child(cell, "tcPr", "gridSpan"), "val")
+        wide = min(int(span), MAX_COLUMNS) if span.isdecimal() else 1
+        return ["\n".join(self.blocks(cell)), *[""] * (wide - 1)]
 
     def with_notes(self, page: str) -> str:
         """Return a page with the notes that it refers to below it."""

@@ -8,6 +8,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Final
 
+from gateway.llm.offline_documents import document_answer
 from gateway.llm.offline_samples import NOT_CONFIGURED, SAMPLES, everything, long_text
 from gateway.llm.offline_tools import (
     MEMORY_PREFIX,
@@ -104,6 +105,9 @@ def _answer(request: ModelRequest) -> tuple[ContentBlock, ...]:
     call = repository_call(question, request)
     if call is not None:
         return (call,)
+    from_document = document_answer(question, last)
+    if from_document:
+        return (TextBlock(from_document),)
     before = _said_before(request.messages[:-1])
     text = _words(question, before, request)
     call = memory_call(question, request, untold=text.startswith(UNTOLD))

@@ -9,7 +9,7 @@ from gateway.documents.model import DocumentFormat, DocumentPage, LeftOut, ReadD
 from gateway.documents.problems import UnreadableDocument
 from gateway.documents.reader import DocumentReader
 from gateway.immutable import replace
-from gateway.message import Attachment
+from gateway.message import Attachment, image_mime
 from gateway.policy.history_redaction import redact_for_history
 from gateway.ports import CanFetchFiles, DocumentBlock
 from safety.unicode import safe_unicode
@@ -64,15 +64,15 @@ def may_be_document(attachment: Attachment) -> bool:
 async def read_attached(
     files: CanFetchFiles, attachment: Attachment, reader: DocumentReader, short: int
 ) -> FetchedDocument:
-    """Fetch and read a document. HTML of at most `short` bytes stays as it is, because its author
-    may ask about the markup. Raises what fetching raises."""
+    """Fetch and read a document. A picture stays as it is, and HTML of at most `short` bytes,
+    because its author may ask about the markup. Raises what fetching raises."""
     name, mime = attachment.name, attachment.mime
     plain = named_family(name, mime)
     data = b""
     try:
         async with reader.holding():
             data = await files.fetch(attachment, reader.limits.bytes)
-            if plain == "html" and len(data) <= short:
+            if image_mime(data) or (plain == "html" and len(data) <= short):
                 return FetchedDocument(data=data)
             return FetchedDocument(await reader.read(data, name, mime))
     except UnreadableDocument as unreadable:

@@ -12,6 +12,7 @@ from gateway.policy.refusals import TOO_MANY
 from gateway.ports.traces import Trace
 from gateway.text import text, verbatim
 from parley.config.sections import MAIN
+from parley.demo.documents import PAGE, file_of
 from parley.demo.story import DECISION, Expect, Scene
 from parley.demo.world import DemoRefused, Seen, Where, World
 from simulators.base import ApiCall
@@ -128,7 +129,9 @@ class Player:
         written = []
         for number in range(1, scene.times + 1):
             text = scene.text.format(number=number)
-            written.append(await simulator.say(person, room, text, mention=scene.mention))
+            files = (file_of(scene.file),) if scene.file else ()
+            said = await simulator.say(person, room, text, mention=scene.mention, files=files)
+            written.append(said)
         return tuple(written)
 
     async def _wait(
@@ -167,6 +170,8 @@ def as_expected(scene: Scene, answers: Sequence[Seen], decided: int) -> bool:
             return bool(texts) and len(texts) == len(set(texts)) and decided == 1
         case Expect.LIMIT:
             return limited == 1 and len(answers) > 1
+        case Expect.FROM_PAGE:
+            return any(PAGE in text for text in texts)
         case Expect.CITED:
             return any(DECISION in text for text in texts)
         case Expect.NOT_CITED:

@@ -25,7 +25,7 @@ from parley.demo.agents import DemoAgents
 from parley.demo.api import DemoPages
 from parley.demo.knowledge import DemoKnowledge
 from parley.demo.player import Player, SceneOutcome
-from parley.demo.story import AGENTS, KNOWLEDGE, OPERATOR, STORY, USER_PER_MINUTE
+from parley.demo.story import AGENTS, DOCUMENTS, KNOWLEDGE, OPERATOR, STORY, USER_PER_MINUTE
 from parley.demo.terminal import show_outcome, show_summary
 from parley.demo.world import World
 from simulators.base import PlatformSimulator
@@ -211,7 +211,7 @@ async def _tell(console: Console, demo: Demo) -> int:
     """Play the story; 0 when every scene went as expected, otherwise 1."""
     console.print(f"Model: {demo.model.english}.")
     outcomes: list[SceneOutcome] = []
-    story = (*STORY, *AGENTS, *(KNOWLEDGE if shutil.which("git") else ()))
+    story = (*STORY, *DOCUMENTS, *AGENTS, *(KNOWLEDGE if shutil.which("git") else ()))
     player = Player(demo.world, demo.app.decisions, demo.agents.hand_over, demo.knowledge.ready)
     async for outcome in player.play(story):
         show_outcome(console, outcome, ASSISTANT)

@@ -5,6 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from parley.demo.documents import LEASE
 from parley.demo.world import DIRECT, Where, World
 
 USER_PER_MINUTE: Final = 6
@@ -24,6 +25,7 @@ class Expect(StrEnum):
     SILENCE = "not answered"
     ONCE = "answered once"
     LIMIT = "answered up to the limit, then one notice"
+    FROM_PAGE = "answered from the document, with the page"
     CITED = "answered from the repository, with the citation"
     NOT_CITED = "answered without the repository"
 
@@ -34,6 +36,7 @@ class Scene(Struct, frozen=True):
     `thread` opens a thread with that title; `below` names an earlier scene, in whose thread this
     one takes place. `command` (with its arguments) and `press` (a button's label) replace a
     message, and so does `agent`: the task that an agent of the person hands over by MCP.
+    `file` is the name of a document that is sent with the text.
     `deliveries` is the number of deliveries of the event, `times` the number of messages. With
     `repositories`, the program reads the repositories of the demo before.
     """
@@ -48,6 +51,7 @@ class Scene(Struct, frozen=True):
     command: str = ""
     press: str = ""
     agent: str = ""
+    file: str = ""
     deliveries: int = 1
     times: int = 1
     repositories: bool = False
@@ -147,6 +151,17 @@ STORY: Final = (
 )
 
 
+DOCUMENTS: Final = (
+    Scene(
+        "whatsapp-document",
+        "A document is read: the answer names the page that it is from",
+        Where("whatsapp", DIRECT, "Ada"),
+        "What does the lease say about the notice period?",
+        file=LEASE,
+        expect=Expect.FROM_PAGE,
+    ),
+)
+"""The next part of the story, which needs a program that reads documents."""
 AGENTS: Final = (
     Scene(
         "agents-handoff",

@@ -1,7 +1,9 @@
 """The text that is read of each format, with its structure."""
 
+import io
 import random
 import time
+import zipfile
 from collections.abc import Sequence
 from datetime import date
 
@@ -17,6 +19,7 @@ from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
 from gateway.documents.model import DocumentLimits, ReadDocument
+from gateway.documents.plain import decoded
 from gateway.documents.problems import UnreadableDocument
 from gateway.documents.reader import DocumentReader
 from tests.gateway.documents.making import Pdf, PdfPage, changed, epub, saved, text_page
@@ -210,6 +213,58 @@ async def test_words_own_page_breaks_count_before_those_of_the_author() -> None:
     assert [page.text.strip() for page in document.pages] == ["one", "two\n\nthree"]
 
 
+async def test_a_page_may_begin_within_or_at_a_heading() -> None:
+    made = docx.Document()
+    made.add_paragraph("before")
+    for text in ("Notice", "Payment"):
+        run = made.add_heading(text, 1).runs[0]._r
+        run.insert(0, parse_xml(f"<w:lastRenderedPageBreak {nsdecls('w')}/>"))
+
+    document = await read(saved(made))
+
+    assert [(page.label, page.text.strip()) for page in document.pages] == [
+        ("page 1", "before"),
+        ("page 2", "# Notice"),
+        ("page 3", "# Payment"),
+    ]
+
+
+async def test_a_table_goes_on_under_its_heading_on_the_next_page() -> None:
+    made = docx.Document()
+    table = made.add_table(3, 2)
+    for at, text in enumerate(("a", "b", "1", "2", "3", "4")):
+        table.cell(at // 2, at % 2).text = text
+    run = table.cell(2, 0).paragraphs[0].runs[0]._r
+    run.insert(0, parse_xml(f"<w:lastRenderedPageBreak {nsdecls('w')}/>"))
+
+    first, second = (await read(saved(made))).pages
+
+    assert first.text == "| a | b |\n| --- | --- |\n| 1 | 2 |"
+    assert second.text.strip() == "| a | b |\n| --- | --- |\n| 3 | 4 |"
+
+
+async def test_cells_keep_their_columns_in_a_table() -> None:
+    made = docx.Document()
+    table = made.add_table(2, 3)
+    for at, text in enumerate(("Date", "By", "Note", "1 May", "Ada", "made")):
+        table.cell(at // 3, at % 3).text = text
+    row = table.rows[1]._tr
+    held = parse_xml(f"<w:sdt {nsdecls('w')}><w:sdtContent/></w:sdt>")
+    wrapped = row.tc_lst[0]
+    row.replace(wrapped, held)
+    held[0].append(wrapped)
+    wide = made.add_table(2, 3)
+    wide.cell(0, 0).merge(wide.cell(0, 1)).text = "both"
+    wide.cell(0, 2).text = "third"
+    wide.cell(1, 2).text = "below"
+    wide.cell(1, 1).text = "x"
+
+    (page,) = (await read(saved(made))).pages
+
+    assert "| Date | By | Note |\n| --- | --- | --- |\n| 1 May | Ada | made |" in page.text
+    assert "| both |  | third |\n| --- | --- | --- |\n|  | x | below |" in page.text
+
+
 async def test_a_long_docx_without_pages_is_divided_at_its_headings() -> None:
     made = docx.Document()
     for at in range(6):
@@ -249,6 +304,21 @@ async def test_an_xlsx_has_its_sheets_as_tables() -> None:
         f"| {EAST_ASIAN} | 25 % |  |\n| =SUM(B2:B3) |  |  |"
     )
     assert UMLAUTS in document.pages[1].text
+
+
+async def test_a_sheet_is_read_whole_whatever_size_it_claims() -> None:
+    book = openpyxl.Workbook()
+    for row in (("a", "b"), (1, 2), (3, 4)):
+        book.active.append(row)
+    name = "xl/worksheets/sheet1.xml"
+    with zipfile.ZipFile(io.BytesIO(saved(book))) as archive:
+        part = archive.read(name)
+    assert b'<dimension ref="A1:B3"' in part
+    wrong = part.replace(b'<dimension ref="A1:B3"', b'<dimension ref="A1"')
+
+    (page,) = (await read(changed(saved(book), {name: wrong}))).pages
+
+    assert page.text == "| a | b |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |"
 
 
 async def test_a_long_sheet_is_divided_and_repeats_its_heading() -> None:
@@ -309,7 +379,7 @@ PAGE = f"""<!doctype html><html><head><title>The page</title>
 <body><script>alert(1)</script><h2>Prices</h2><p>{UMLAUTS}<p>second
 <p hidden>not seen<p style="display: none">not seen<p>{EAST_ASIAN}
 <ul><li>one<li>two<ol><li>inner</ol></ul>
-<table><tr><th>a<th>b<tr><td>1<td>2</table><pre>  kept
+<table><tr><th>a<th>b<tr><td>1<td>2<tr><td colspan=2>all</table><pre>  kept
     as is</pre>&lt;tag&gt;</body></html>"""
 
 
@@ -320,7 +390,7 @@ async def test_html_is_read_as_people_see_it() -> None:
     assert (document.format, document.title) == ("html", "The page")
     assert page.text == (
         f"## Prices\n\n{UMLAUTS}\n\nsecond\n\n{EAST_ASIAN}\n\n- one\n- two\n\n  1. inner\n\n"
-        "| a | b |\n| --- | --- |\n| 1 | 2 |\n\n  kept\n    as is\n\n<tag>"
+        "| a | b |\n| --- | --- |\n| 1 | 2 |\n| all |  |\n\n  kept\n    as is\n\n<tag>"
     )
 
 
@@ -340,6 +410,26 @@ async def test_plain_text_is_read_in_its_encoding(encoding: str) -> None:
     document = await read(UMLAUTS.encode(encoding), "notes.txt")
 
     assert (document.format, document.pages[0].text) == ("text", UMLAUTS)
+
+
+LANGUAGES = {
+    "cp1252": [
+        "Die Kündigungsfrist beträgt drei Monate; Größe, Maß und Straße stehen im Anhang.",
+        "Irtisanomisaika on kolme kuukautta; määräaika päättyy ääneen sanottuna.",
+        "La durée du préavis est de trois mois, à compter de la réception, même en été.",
+    ],
+    "cp1251": ["Срок уведомления составляет три месяца, начиная с первого числа."],
+    "cp932": ["解約の予告期間は三か月です。書面で通知してください。カタカナも含みます。"],
+    "cp949": ["계약 해지 통보 기간은 삼 개월입니다. 서면으로 알려 주십시오."],
+    "gb18030": ["合同的通知期为三个月，必须以书面形式提出，并在季度末生效。"],
+}
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"), [(name, text) for name, texts in LANGUAGES.items() for text in texts]
+)
+def test_texts_are_read_in_the_encoding_of_their_language(encoding: str, text: str) -> None:
+    assert decoded(f"1;{text}\n2;x\n".encode(encoding)) == f"1;{text}\n2;x\n"
 
 
 # --- the bytes decide -----------------------------------------------------------------------------

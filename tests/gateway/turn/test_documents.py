@@ -182,6 +182,15 @@ async def test_short_html_stays_markup_and_a_long_page_becomes_text() -> None:
     assert second.document.pages[0].text.startswith("# Title\n\nword\n\nword")
 
 
+async def test_a_picture_without_a_name_is_still_a_picture() -> None:
+    picture = b"\x89PNG\r\n\x1a\n and so on"
+    nameless = Attachment("document", "p", "scan", "application/octet-stream")
+
+    file = await fetched(Documents(p=picture), nameless, DocumentReader())
+
+    assert [type(block).__name__ for block in to_content([file]).blocks] == ["ImageBlock"]
+
+
 @pytest.mark.parametrize(
     ("name", "mime", "kind", "worth"),
     [

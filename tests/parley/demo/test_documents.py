@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parley.demo.story import AGENTS, KNOWLEDGE, STORY, USER_PER_MINUTE
+from parley.demo.story import AGENTS, DOCUMENTS, KNOWLEDGE, STORY, USER_PER_MINUTE
 
 DOCS = Path(__file__).parents[3] / "docs"
 BLOCK = re.compile(r"(?<! -->\n)^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -37,7 +37,7 @@ def test_the_test_kit_has_examples() -> None:
 def test_the_demo_page_describes_the_story() -> None:
     text = (DOCS / "tutorials" / "demo.md").read_text("utf-8")
     rows = re.findall(r"^\| (?:Telegram|Discord|Slack|WhatsApp), ", text, re.MULTILINE)
-    assert len(rows) == len(STORY) + len(AGENTS) + len(KNOWLEDGE)
+    assert len(rows) == len(STORY) + len(DOCUMENTS) + len(AGENTS) + len(KNOWLEDGE)
     assert USER_PER_MINUTE == 6
     assert "six messages a minute" in text
 

@@ -81,6 +81,8 @@ async def test_a_missing_button_is_reported(paper: PaperDemo) -> None:
             ["a", "That was too much in a short time.", "That was too much in a short time."],
             False,
         ),
+        (Expect.FROM_PAGE, ["Page 3 of `lease.docx` says:"], True),
+        (Expect.FROM_PAGE, ["Page 4 of `lease.docx` says:"], False),
         (Expect.CITED, [f"It says so in {DECISION}:1-9@c0ffee"], True),
         (Expect.CITED, ["I do not find it in the repositories."], False),
         (Expect.CITED, [], False),
