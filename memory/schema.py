@@ -20,6 +20,7 @@ from memory.agents.schema import (
     SQLITE_SHARES,
 )
 from memory.agents.schema import TABLES as AGENTS
+from memory.knowledge.long_documents import schema as long_documents
 from memory.stores import api_tokens, conflicts, refiling
 from memory.stores.partitions import PARTITIONED, ROOM_BEGINS
 
@@ -254,5 +255,6 @@ SCHEMA: Final = Schema(
         conflicts.TABLES,
         (refiling.MEMORIES.table, *refiling.MEMORIES.again),
         LIKENESS,
+        long_documents.TABLES,
     ),
 )

@@ -598,6 +598,7 @@ class App:
             owner_claims=access.claims,
             readers=self._readers,
             disclosure=Disclosure(self.storage.first_contacts, self._clock),
+            long_documents=self.storage.long_documents,
             documents=document_reader(settings),
             speech=self.speech,
             catchup=catchup_of(settings, self.storage, self._clock),

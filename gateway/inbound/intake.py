@@ -314,6 +314,7 @@ class Intake:
             await self._dispatcher.holds(str(key), place, ids)
             or await services.stores.conversations.knows(key.tenant, place, ids)
             or await services.memory.knows(key.tenant, place, ids)
+            or await services.long_documents.knows(key.channel_name, ids)
         )
 
     async def _membership(self, event: MembershipChanged) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from gateway.conversation import ConversationKey
+from gateway.conversation import ConversationKey, channel_name
 from gateway.immutable import replace
 from gateway.message import (
     MAX_CONTENT,
@@ -79,6 +79,8 @@ async def revise_stored(
     if isinstance(event, MessageDeleted):
         await conversations.delete(tenant, place, event.message_ids)
         retry = services.retry.retry_while_unavailable
+        channel = channel_name(tenant, place.platform, place.account, place.channel_id)
+        await retry(services.long_documents.deleted, channel, event.message_ids)
         await services.slots.without(
             retry(services.memory.deleted, tenant, place, event.message_ids)
         )

@@ -88,10 +88,12 @@ class ConversationSummary(Struct, frozen=True):
 
 
 class ConversationNotes(Struct, frozen=True):
-    """The task and the summary of one conversation; None for none."""
+    """The task and the summary of one conversation; None for none. `documents`: it has a document
+    that can be searched."""
 
     task: ConversationTask | None = None
     summary: ConversationSummary | None = None
+    documents: bool = False
 
 
 NO_NOTES: Final = ConversationNotes()

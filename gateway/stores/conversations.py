@@ -24,6 +24,7 @@ from db.transaction import Change, Execute, Fetch
 from db.values import json_list, micros, storable, texts_of, time_of
 from gateway.conversation import ConversationKey, channel_name
 from gateway.errors import UsageError
+from gateway.immutable import replace
 from gateway.message import Outbound, Place, Receipt
 from gateway.people import Audience
 from gateway.ports import ProjectActivity
@@ -42,6 +43,7 @@ from gateway.stores.codec import (
     material_from_json,
     material_to_json,
 )
+from gateway.stores.long_documents import ANY as ANY_DOCUMENT
 from gateway.stores.people_names import keep_names
 from gateway.stores.turn_index import DEFAULT, TurnWords
 
@@ -299,10 +301,15 @@ class Conversations:
 
 def _opened(key: ConversationKey, limit: int) -> Work[tuple[list[StoredTurn], ConversationNotes]]:
     params = {"conversation": str(key), "channel": key.channel_name, "limit": limit}
-    note_rows, turn_rows = yield from together(
-        Fetch(READ_NOTES, params), Fetch(LATEST_SINCE_SUMMARY, params), last=True
+    note_rows, turn_rows, documents = yield from together(
+        Fetch(READ_NOTES, params),
+        Fetch(LATEST_SINCE_SUMMARY, params),
+        Fetch(ANY_DOCUMENT, params),
+        last=True,
     )
     notes = parse_notes(*note_rows or (None,))
+    if documents:
+        notes = replace(notes, documents=True)
     return [stored_turn(row) for row in reversed(turn_rows)], notes
 
 

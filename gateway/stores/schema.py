@@ -17,6 +17,7 @@ from gateway.stores import (
     conversations,
     first_contacts,
     hot_losses,
+    long_documents,
     long_lived_states,
     people_languages,
     people_names,
@@ -233,5 +234,6 @@ SCHEMA: Final = Schema(
         appointments.SCHEMA,
         catchup.SCHEMA,
         (*people_languages.QUIET, *proactive.SCHEMA),
+        long_documents.SCHEMA,
     ),
 )

@@ -32,6 +32,7 @@ from gateway.turn.context.knowledge import assemble_deduplicated
 from gateway.turn.context.task import SET_TASK, TaskTool, may_set_task
 from gateway.turn.context.token_budgets import TokenBudget, budget_for, usage_data
 from gateway.turn.history_and_summary import dialogue_turns
+from gateway.turn.long_documents import DocumentTools, document_place
 from gateway.turn.model_turn import TurnRequest
 from gateway.turn.prompt import (
     CHOSEN,
@@ -189,12 +190,17 @@ def _permit(turn: TurnContext, services: Services) -> Permit:
 
 def toolbox_of(turn: TurnContext, services: Services) -> Toolbox:
     """Return the tools of memory for this person, then the general ones, whose results memory
-    notes."""
-    if turn.inputs.memory is None:
-        return services.toolbox
-    if services.toolbox.empty:
-        return Toolbox((turn.inputs.memory.tools,))
-    return Toolbox((turn.inputs.memory.tools, OverheardTools(services.toolbox, turn.inputs.memory)))
+    notes, then the search of the conversation's documents; no search without others, because not
+    every model supports tools."""
+    memory, searchable = turn.inputs.memory, turn.inputs.searchable
+    providers: list[ToolProvider] = [] if memory is None else [memory.tools]
+    if not services.toolbox.empty:
+        general = services.toolbox
+        providers.append(general if memory is None else OverheardTools(general, memory))
+    if not (searchable and providers):
+        return services.toolbox if memory is None else Toolbox(providers)
+    place = document_place(turn)
+    return Toolbox((*providers, DocumentTools(services.long_documents, place, searchable, memory)))
 
 
 def question_of(turn: TurnContext) -> tuple[ContentBlock, ...]:

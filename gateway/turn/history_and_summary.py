@@ -74,7 +74,9 @@ async def read_history(turn: TurnContext, services: Services) -> Decision:
         summary = merged_summary(before, old, dialogue, text)
         await services.stores.notes.set_summary(turn.key, summary, now, old, before)
         kept, sizes = kept[gone:], sizes[gone:]
-    turn.inputs.opened = LoadedHistory(notes.task, summary, tuple(kept), tuple(sizes))
+    turn.inputs.opened = LoadedHistory(
+        notes.task, summary, tuple(kept), tuple(sizes), notes.documents
+    )
     if turn.inputs.memory is not None:
         turn.inputs.memory.reads(tuple(read_besides(turn)))
     return Decision("context", True, "window", f"{len(kept)} of {len(earlier)} messages")

@@ -51,6 +51,7 @@ from gateway.turn.generate import generate
 from gateway.turn.history_and_summary import read_history
 from gateway.turn.keep_appointments import keep_appointments
 from gateway.turn.lateness import doubt_first, expired_reply, note_lateness, with_age
+from gateway.turn.long_documents import search_documents
 from gateway.turn.memory import open_memory, recall, remember
 from gateway.turn.render import (
     filter_answer,
@@ -108,6 +109,7 @@ TURN: tuple[Stage, ...] = (
     read_thread,
     read_attachments,
     recall,
+    search_documents,
     assemble,
     generate,
     filter_answer,

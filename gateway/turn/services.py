@@ -44,6 +44,7 @@ from gateway.ports import (
 )
 from gateway.ports.adapter import AdapterStates
 from gateway.ports.identities import IdentityResolver, NoLinkedIdentities
+from gateway.ports.long_documents import LongDocumentIndex, NoLongDocuments
 from gateway.ports.memory import CommandSet, MemoryPort, NoCommands, NoMemory
 from gateway.ports.observer import CombinedObserver, Observer
 from gateway.ports.prompt_blocks import CHAT_RANKS, BlockKind
@@ -220,6 +221,8 @@ class Services:
     """Approvals, and stored owners."""
     documents: DocumentReader | None = field(default_factory=DocumentReader)
     """Reads documents of people; None if they are not to be read."""
+    long_documents: LongDocumentIndex = field(default_factory=NoLongDocuments)
+    """Searches documents of people."""
     pairing: Pairing | None = None
     owner_claims: OwnerClaims | None = None
     readers: Readers = field(default_factory=Readers)

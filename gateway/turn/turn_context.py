@@ -35,6 +35,7 @@ from gateway.policy.history_redaction import RedactedMessages, redact_name
 from gateway.policy.question_age import Late
 from gateway.policy.refusals import Sharing
 from gateway.ports import ContentBlock, ToolProvider
+from gateway.ports.long_documents import LongDocument
 from gateway.ports.memory import NOTHING_BENEATH, ShownFooter, TurnMemory
 from gateway.ports.observer import Timing
 from gateway.ports.prompt_blocks import (
@@ -206,7 +207,8 @@ class Inputs:
     `thread_files` the files in them that the model gets; `thread_note` tells the model about those
     that it does not see. `missing` are the parts of memory that could not be read, `files` the
     attachments as the model reads them. `documents` are those with text, whole, in the order in
-    which the model gets them. `recordings` are the files with speech, by their reference.
+    which the model gets them; `searchable` are those of the whole conversation. `recordings` are
+    the files with speech, by their reference.
     """
 
     memory: TurnMemory | None = None
@@ -217,6 +219,7 @@ class Inputs:
     files: tuple[ContentBlock, ...] = ()
     documents: tuple[AttachedDocument, ...] = ()
     recordings: Mapping[str, Recording] = field(default_factory=dict)
+    searchable: tuple[LongDocument, ...] = ()
     prompt_parts: PromptParts = NO_PROMPT_PARTS
     knowledge: Sequence[KnowledgeItem] = ()
     missing: tuple[MissingPart, ...] = ()

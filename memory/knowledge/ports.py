@@ -10,11 +10,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from msgspec import Struct
 
 from db import Work
-from memory.knowledge.model import (
-    FileKind,
-    SkippedFile,
-    SplitFile,
-)
+from memory.knowledge.model import SkippedFile, SplitFile
 from memory.knowledge.words import FiledWords
 
 if TYPE_CHECKING:
@@ -22,11 +18,11 @@ if TYPE_CHECKING:
 
 
 class IndexedChunk(Struct, frozen=True):
-    """The words of a chunk with the number of its row in `knowledge_chunks`, for the word index."""
+    """The words of a chunk with the number of its row, for the word index, and the partition in
+    which they are found."""
 
     number: int
-    repository: str
-    kind: FileKind
+    partition: str
     words: FiledWords
 
 

@@ -209,12 +209,7 @@ def _chunk(
     usual: float,
     rules: RankingRules,
 ) -> float:
-    pivot = SATURATION * (1 - LENGTH + LENGTH * chunk.length / usual)
-    score = 0.0
-    for word, weight in weights.items():
-        count = count_in(chunk.words, word)
-        if count:
-            score += weight * FULL * count / (count + pivot)
+    score = sum(weight * use(chunk, word, usual) for word, weight in weights.items())
     if rules.symbol:
         named = _named_words(chunk)
         score += rules.symbol * sum(weight for word, weight in weights.items() if word in named)
@@ -229,6 +224,15 @@ def _chunk(
         alone = ALONE if question.symbol and not question.symbol.islower() else 1.0
         score += rules.exact * alone * sum(found)
     return score
+
+
+def use(chunk: FoundChunk, word: str, usual: float) -> float:
+    """Return how much a chunk has of a word, 0 to `FULL`: BM25 without the word's weight. `usual`
+    is the mean number of words of a chunk."""
+    count = count_in(chunk.words, word)
+    if not count:
+        return 0.0
+    return FULL * count / (count + SATURATION * (1 - LENGTH + LENGTH * chunk.length / usual))
 
 
 def _named_words(chunk: FoundChunk) -> frozenset[str]:

@@ -63,24 +63,33 @@ FILES: Final = (
     )""",
     "CREATE INDEX knowledge_chunks_content ON knowledge_chunks (content)",
 )
-WORDS: Final = (
-    f"""CREATE TABLE knowledge_words (
-        number {either(sqlite="integer", postgres="bigint")} PRIMARY KEY,
-        partition text NOT NULL, length integer NOT NULL, words text NOT NULL
-        {either(sqlite="", postgres=", lexemes tsvector NOT NULL")}
-    )""",
-    f"""CREATE TABLE knowledge_word_totals (
-        partition text PRIMARY KEY, chunks bigint NOT NULL, words bigint NOT NULL
-    ) {BY_KEY}""",
-    either(
-        # The index holds neither texts nor positions, and every word with its partition in front.
-        sqlite="""CREATE VIRTUAL TABLE knowledge_text USING fts5(
-            terms, content = '', columnsize = 0, detail = none,
-            tokenize = "ascii tokenchars '-_./:@+#~='"
+PREFIX: Final = "knowledge"
+
+
+def word_tables(prefix: str) -> tuple[str, ...]:
+    """Return the tables of a word index (`memory.knowledge.stores.word_index`), whose names begin
+    with `prefix`."""
+    return (
+        f"""CREATE TABLE {prefix}_words (
+            number {either(sqlite="integer", postgres="bigint")} PRIMARY KEY,
+            partition text NOT NULL, length integer NOT NULL, words text NOT NULL
+            {either(sqlite="", postgres=", lexemes tsvector NOT NULL")}
         )""",
-        postgres="CREATE INDEX knowledge_words_lexemes ON knowledge_words USING gin (lexemes)",
-    ),
-)
+        f"""CREATE TABLE {prefix}_word_totals (
+            partition text PRIMARY KEY, chunks bigint NOT NULL, words bigint NOT NULL
+        ) {BY_KEY}""",
+        either(
+            # It holds neither texts nor positions, and every word with its partition in front.
+            sqlite=f"""CREATE VIRTUAL TABLE {prefix}_text USING fts5(
+                terms, content = '', columnsize = 0, detail = none,
+                tokenize = "ascii tokenchars '-_./:@+#~='"
+            )""",
+            postgres=f"CREATE INDEX {prefix}_words_lexemes ON {prefix}_words USING gin (lexemes)",
+        ),
+    )
+
+
+WORDS: Final = word_tables(PREFIX)
 """The word index over chunks (`memory.knowledge.stores.word_index`)."""
 VECTORS: Final = (
     # A vector that is made again gets a new number, so that a matrix in memory sees what is new.

@@ -7,7 +7,6 @@ reads only what the access allows, and the statistics count only what is searche
 """
 
 import asyncio
-import math
 import re
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -180,7 +179,7 @@ def _read(
         values |= access.parameters()
         for row in (yield from read_paths(question.paths, conditions, values)):
             found.add(row, named=True)
-    for row in (yield from _read_portions(_heaviest(matches), access, query)):
+    for row in (yield from _read_portions(matches.heaviest(), access, query)):
         found.add(row)
     return found
 
@@ -197,17 +196,6 @@ def _read_portions(
         if len(found) >= CLOSE // 2:
             break
     return found
-
-
-def _heaviest(matches: Matches) -> list[int]:
-    """Numbers of chunks, those with the greatest weight of words first."""
-    total = max(matches.chunks, 1)
-    weights = [math.log1p((total - n + 0.5) / (n + 0.5)) if n else 0.0 for n in matches.having]
-    weight = {
-        bits: sum(one for place, one in enumerate(weights) if bits >> place & 1)
-        for bits in set(matches.hits.values())
-    }
-    return sorted(matches.hits, key=lambda number: (-weight[matches.hits[number]], number))
 
 
 def _decisions(access: KnowledgeAccess, files: Sequence[FoundFile]) -> Work[list[Row]]:

@@ -65,6 +65,7 @@ def storage_chores(storage: Storage, settings: Settings, clock: Clock) -> Mappin
         "long_lived_states": storage.long_lived_states.prune,
         "hot_losses": lambda: storage.hot_losses.prune(clock.now()),
         "takeovers": lambda: storage.takeovers.prune(clock.now() - KEEP_READING),
+        "long_documents": storage.long_documents.clean,
         **storage.memory.chores,
     }
 

@@ -70,6 +70,7 @@ from memory.agents.stores.invitations import SqlInvitations
 from memory.agents.stores.overview import SqlAgentOverview, SqlOrigins
 from memory.agents.stores.pools import SqlPools
 from memory.knowledge import schema as knowledge_schema
+from memory.knowledge.long_documents.index import SqlLongDocuments
 from memory.ports.memories import MemoryStore
 from memory.ports.people import PersonalDataStore, WorkingMemory
 from memory.stores.api_tokens import TokenStore
@@ -263,6 +264,7 @@ class LongLived:
         self.long_lived_states = LongLivedStates(engine, clock)
         self.memory = MemoryStores(engine, clock)
         self.working: WorkingMemory = SqlPersonalData(engine, clock)
+        self.long_documents = SqlLongDocuments(engine, clock)
 
     async def start(self) -> None:
         """Open everything. Raises `StoreUnavailable`."""
@@ -332,7 +334,13 @@ class Storage(LongLived):
             appointments=self.appointments,
             proactive=self.proactive,
         )
-        self.personal = (self.memory.personal, self.working, self.hot.personal, self.catchup)
+        self.personal = (
+            self.memory.personal,
+            self.working,
+            self.long_documents,
+            self.hot.personal,
+            self.catchup,
+        )
         """Every store with data of a person."""
 
     @property

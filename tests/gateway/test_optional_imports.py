@@ -12,7 +12,12 @@ from tests.support.patience import PATIENCE
 
 UNUSED: Final = (
     *("anthropic", "cryptography", "greenlet", "httpx2", "mcp", "openai", "rich"),
-    *("memory.knowledge.ingest", "memory.knowledge.search", "parley.http.api.addresses"),
+    *(
+        "memory.knowledge.ingest",
+        "memory.knowledge.search",
+        "memory.knowledge.splitting",
+        "parley.http.api.addresses",
+    ),
 )
 """Modules that a start does not load."""
 

@@ -66,6 +66,7 @@ from gateway.turn.readers import Readers
 from gateway.turn.services import CurrentPolicies, Policies, Services, Stores
 from gateway.turn.slots import Slots
 from gateway.turn.tools import Toolbox
+from memory.knowledge.long_documents.index import SqlLongDocuments
 from tests.support.adapter import MANIFEST, RecordingAdapter
 from tests.support.clock import FakeClock, InlineThreads, settle
 from tests.support.databases import sqlite_database
@@ -252,6 +253,7 @@ async def gateway(
         readers=Readers(PeopleLanguages(held), clock, PlaceZones(held)),
         disclosure=Disclosure(FirstContacts(held), clock),
         speech=speech or Speech(),
+        long_documents=SqlLongDocuments(held, clock),
     )
     pipeline = Pipeline(services)
     dispatcher = LocalDispatcher(

@@ -152,6 +152,8 @@ class LoadedHistory(Struct, frozen=True):
     summary: ConversationSummary | None = None
     turns: tuple[StoredTurn, ...] = ()
     sizes: tuple[int, ...] = ()
+    documents: bool = False
+    """True if the conversation has a document that can be searched."""
 
 
 NO_HISTORY: Final = LoadedHistory()

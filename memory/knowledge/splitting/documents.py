@@ -63,19 +63,32 @@ def headings_in(language: str, lines: Sequence[str], begin: int = 0) -> list[Doc
     return found
 
 
-def split_document(lines: Sequence[str], headings: Sequence[DocumentHeading]) -> tuple[Chunk, ...]:
-    """Chunks of a document, each with the headings above it."""
-    sections = [FileSection(0)]
-    above: list[DocumentHeading] = []
+def split_document(
+    lines: Sequence[str],
+    headings: Sequence[DocumentHeading],
+    before: Sequence[DocumentHeading] = (),
+) -> tuple[Chunk, ...]:
+    """Chunks of a document, each with the headings above it. `before` are the headings above the
+    first line, if that is not the beginning of a document."""
+    sections = [FileSection(0, heading=_path(before))]
+    above = list(before)
     for heading in headings:
-        above = [*(one for one in above if one.level < heading.level), heading]
-        path = " > ".join(one.text for one in above if one.text)[-MAX_HEADING:]
-        section = FileSection(heading.line, heading=path)
+        above = under(above, heading)
+        section = FileSection(heading.line, heading=_path(above))
         if heading.line == 0:
             sections[0] = section
         else:
             sections.append(section)
     return chunks_of(lines, sections, full=FULL)
+
+
+def under(above: Sequence[DocumentHeading], heading: DocumentHeading) -> list[DocumentHeading]:
+    """Return the headings that stand above the text of a heading, itself the last of them."""
+    return [*(one for one in above if one.level < heading.level), heading]
+
+
+def _path(above: Sequence[DocumentHeading]) -> str:
+    return " > ".join(one.text for one in above if one.text)[-MAX_HEADING:]
 
 
 def title_of(headings: Sequence[DocumentHeading]) -> str:

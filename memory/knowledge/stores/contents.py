@@ -8,6 +8,7 @@ from db import Database, Statement, Work, among, change, execute, fetch, fetch_f
 from db.statements import FOR_UPDATE
 from db.values import storable
 from memory.knowledge.ports import IndexedChunk, NewFile, WordIndex
+from memory.knowledge.schema import partition_of
 
 FIND: Final = Statement("""
     SELECT number FROM knowledge_contents
@@ -140,11 +141,9 @@ def add_chunks(
     )
     rows = yield from fetch(CHUNKS, {"content": content, "after": after})
     filed = file.words[places.start : places.stop]
+    partition = partition_of(repository, file.split.kind)
     yield from words.add(
-        [
-            IndexedChunk(int(row[0]), repository, file.split.kind, one)
-            for row, one in zip(rows, filed, strict=True)
-        ]
+        [IndexedChunk(int(row[0]), partition, one) for row, one in zip(rows, filed, strict=True)]
     )
 
 

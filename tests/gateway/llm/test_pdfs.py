@@ -14,6 +14,7 @@ from gateway.llm.plainer_call import plainer_request, without_pdfs
 from gateway.llm.responses import to_body as responses_body
 from gateway.llm.tokens import IMAGE_TOKENS, estimate_block
 from gateway.ports import DocumentBlock, ModelMessage, ModelRequest, TextBlock
+from simulators.anthropic.checks import check_request
 
 PDF = DocumentBlock("pages 1, 3 of `scan.pdf`", b"%PDF-1.7 data", 2, "You do not see pages 1, 3.")
 REQUEST = ModelRequest("be kind", (ModelMessage("user", (PDF, TextBlock("read it"))),))

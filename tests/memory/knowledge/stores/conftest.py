@@ -27,13 +27,13 @@ class RecordingIndex:
     texts: dict[int, str] = field(default_factory=dict)
     owners: dict[int, str] = field(default_factory=dict)
 
-    def repositories(self) -> set[str]:
+    def partitions(self) -> set[str]:
         return {self.owners[number] for number in self.texts}
 
     def add(self, chunks: Sequence[IndexedChunk]) -> Work[None]:
         rows = yield from fetch(EXISTING, {"numbers": [one.number for one in chunks]})
         assert len(rows) == len(chunks)
-        self.owners |= {one.number: one.repository for one in chunks}
+        self.owners |= {one.number: one.partition for one in chunks}
         self.texts |= {one.number: one.words.text.partition(":")[0].strip() for one in chunks}
 
     def remove(self, numbers: Sequence[int]) -> Work[None]:

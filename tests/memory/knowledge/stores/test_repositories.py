@@ -2,8 +2,9 @@
 
 from db import Statement
 from gateway.immutable import replace
-from memory.knowledge.model import SkippedFile, SkipReason
+from memory.knowledge.model import FileKind, SkippedFile, SkipReason
 from memory.knowledge.ports import Batch
+from memory.knowledge.schema import partition_of
 from tests.memory.knowledge.stores.conftest import Stores
 from tests.memory.knowledge.values import AT, new_file, repository
 
@@ -55,7 +56,7 @@ async def test_forgetting_leaves_no_row_of_the_repository(stores: Stores) -> Non
     assert not await stores.repositories.forget("r1")
     assert await stores.repositories.all() == [other]
     assert (await stores.files.totals("r2")).files == 120
-    assert stores.words.repositories() == {"r2"}
+    assert stores.words.partitions() == {partition_of("r2", FileKind.CODE)}
     for table in ("branches", "contents", "files", "chunks"):
         rows = await stores.database.fetch(
             Statement(f"SELECT DISTINCT repository FROM knowledge_{table}")
