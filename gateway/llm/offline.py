@@ -11,12 +11,15 @@ from typing import Final
 from gateway.llm.offline_documents import document_answer
 from gateway.llm.offline_samples import NOT_CONFIGURED, SAMPLES, everything, long_text
 from gateway.llm.offline_tools import (
+    KEPT,
+    KEPT_PREFIX,
     MEMORY_PREFIX,
     REMINDED,
     REMINDER_PREFIX,
     REPOSITORY_PREFIX,
     UNTOLD,
     answer_about_person,
+    kept_report,
     memory_call,
     memory_report,
     reminder_call,
@@ -146,6 +149,9 @@ def _report(outcomes: Sequence[ToolOutcome]) -> str:
         if outcome.call_id.startswith(REPOSITORY_PREFIX) and not outcome.is_error:
             parts.append(repository_report(outcome.content))
             continue
+        if outcome.call_id.startswith(KEPT_PREFIX) and not outcome.is_error:
+            parts.append(kept_report(outcome.content))
+            continue
         verb = "The tool did not succeed" if outcome.is_error else "The tool answered"
         fence = "```"
         while fence in outcome.content:
@@ -163,7 +169,8 @@ def _tool_call(question: str, request: ModelRequest) -> ToolCall | None:
     for tool in request.tools:
         if tool_name in (tool.name, tool.name.rpartition("__")[2]):
             number = sum(message.role == "assistant" for message in request.messages)
-            return ToolCall(f"offline_{number}", tool.name, match["arguments"] or "{}")
+            prefix = KEPT_PREFIX if tool.name == KEPT else "offline_"
+            return ToolCall(f"{prefix}{number}", tool.name, match["arguments"] or "{}")
     return None
 
 

@@ -11,6 +11,9 @@ from gateway.ports import ModelRequest, ToolCall
 
 STORE: Final = "memory_store"
 SEARCH: Final = "memory_search"
+KEPT: Final = "catch_up"
+KEPT_PREFIX: Final = "offline_kept_"
+"""The prefix of its call ids for kept messages of a place."""
 MEMORY_PREFIX: Final = "offline_memory_"
 """The prefix of its call ids, which identifies results of memory tools."""
 MAX_QUERY: Final = 200
@@ -83,6 +86,13 @@ def memory_report(content: str) -> str:
     if answer.get("status") == "waiting_for_the_person":
         return f"I am not sure that I should keep that. {answer.get('error', '')}".strip()
     return f"I will not keep that. {answer.get('error', '')}".strip()
+
+
+def kept_report(content: str) -> str:
+    """Describe the kept messages of a place: the entries with their links, one a line."""
+    _, _, entries = content.partition("\n")
+    lines = [line for line in entries.splitlines() if line.startswith("[")]
+    return "You missed:\n\n" + "\n".join(f"- {line}" for line in lines) if lines else content
 
 
 def _memory_list(results: object) -> str:

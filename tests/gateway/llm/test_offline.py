@@ -100,6 +100,21 @@ async def test_the_result_of_a_tool_is_reported() -> None:
     assert heard.text == "The tool answered:\n\n````\n```\n3\n```\n````"
 
 
+async def test_kept_messages_are_reported_with_their_links() -> None:
+    tool = ToolSpec("catch_up", "Reads.", {"type": "object"}, side_effects=False)
+    heard = await say("use the tool catch_up", tools=(tool,))
+    (call,) = heard.calls
+    result = "Messages:\n[1](https://a.example/1) Ben, Mon 01 Jan 10:00: hello\n  and more"
+    outcome = ModelMessage("user", (ToolOutcome(call.id, result),))
+
+    heard = await say("use the tool catch_up", heard.finished.message, outcome, tools=(tool,))
+
+    expected = "You missed:\n\n- [1](https://a.example/1) Ben, Mon 01 Jan 10:00: hello"
+    assert heard.text == expected
+    nothing = ModelMessage("user", (ToolOutcome(call.id, "Nothing is kept."),))
+    assert (await say("call catch_up", nothing, tools=(tool,))).text == "Nothing is kept."
+
+
 async def test_a_failed_tool_is_reported() -> None:
     outcome = ModelMessage("user", (ToolOutcome("x", "no such city", is_error=True),))
 
