@@ -103,10 +103,11 @@ def unknown_tools(settings: Settings) -> list[Problem]:
     # Imported here: most configurations have no rules, and these modules are large.
     from gateway.turn.assemble import WEB_SEARCH  # noqa: PLC0415 - large modules
     from gateway.turn.context.task import SET_TASK  # noqa: PLC0415 - large modules
+    from gateway.turn.long_documents import SEARCH_DOCUMENT  # noqa: PLC0415 - large modules
     from memory.turns.knowledge_tools import BY_NAME as SEARCHES  # noqa: PLC0415 - large modules
     from memory.turns.turn import OWN_TOOLS as MEMORY_TOOLS  # noqa: PLC0415 - large modules
 
-    own_tools = {SET_TASK.name, WEB_SEARCH.name, *MEMORY_TOOLS, *SEARCHES}
+    own_tools = {SEARCH_DOCUMENT.name, SET_TASK.name, WEB_SEARCH.name, *MEMORY_TOOLS, *SEARCHES}
     servers, problems = settings.mcp.servers, []
     for name in settings.tools:
         server, separator, tool = name.partition("__")
