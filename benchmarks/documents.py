@@ -1,6 +1,7 @@
 """Measures the reading of documents: characters kept, seconds and memory of the reading process.
 
     python -m benchmarks.documents
+    python -m benchmarks.documents --questions     asks long documents, in `document_questions`
 
 Each document is made here with a known text; `kept` is the share of its characters, without spaces,
 that are read. `seconds` are those of the whole reading with the start of its process, `mb` the
@@ -11,6 +12,7 @@ Held to: 0.99 of the characters of each readable document, 20 seconds for 500 pa
 
 import asyncio
 import json
+import sys
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -23,6 +25,7 @@ import pptx
 import psutil
 from msgspec import Struct
 
+from benchmarks.document_questions.__main__ import main as ask
 from benchmarks.machine import Machine
 from gateway.documents.model import MB
 from gateway.documents.problems import UnreadableDocument
@@ -48,6 +51,7 @@ from tests.gateway.documents.test_hostile import (
     zip_bomb,
 )
 
+QUESTIONS: Final = "--questions"
 WORDS: Final = "Grüße aus Köln: the notice period is three months. "
 EAST_ASIAN: Final = "契約の解除 合同终止 注意事項 "
 LEAST_KEPT: Final = 0.99
@@ -179,4 +183,5 @@ async def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(asyncio.run(main()))
+    asks = QUESTIONS in sys.argv[1:]
+    raise SystemExit(asyncio.run(ask([]) if asks else main()))

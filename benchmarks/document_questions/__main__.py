@@ -1,7 +1,10 @@
-"""`python -m benchmarks.document_questions`: is the first passage of the page that answers?
+"""Asks questions about a contract: is the first passage of the page that answers?
 
-`--part develop` asks two thirds of the questions, `--part held-out` the others, which the search
-was not improved with. Words alone; the index is an SQLite file. Each line is JSON.
+    python -m benchmarks.documents --questions
+    python -m benchmarks.document_questions --part develop
+
+`develop` are two thirds of the questions, `held-out` the others, which the search was not improved
+with. Words alone; the index is an SQLite file. Each line is JSON.
 """
 
 import argparse
@@ -9,6 +12,7 @@ import asyncio
 import json
 import sys
 import tempfile
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
@@ -71,13 +75,13 @@ async def measured(
     return first >= ENOUGH * len(questions)
 
 
-async def main() -> int:
+async def main(arguments: Sequence[str]) -> int:
     """Measure every language; 1 if one of them has too few answers."""
     parser = argparse.ArgumentParser(prog="benchmarks.document_questions")
     parser.add_argument("--part", choices=PARTS, default="all")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--show", action="store_true", help="show the questions that fail")
-    asked = parser.parse_args()
+    asked = parser.parse_args(arguments)
     passed = True
     with tempfile.TemporaryDirectory() as folder:
         database = SqliteDatabase(Path(folder) / "documents.db", SCHEMAS)
@@ -93,4 +97,4 @@ async def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main()))
+    sys.exit(asyncio.run(main(sys.argv[1:])))

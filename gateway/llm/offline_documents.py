@@ -1,6 +1,7 @@
-"""The offline model's answers from documents: it quotes the line with the most words of what is
-asked for, and names its page."""
+"""The offline model's answers from documents and from passages of them: it quotes the line with the
+most words of what is asked for, and names its page."""
 
+import html
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -13,6 +14,10 @@ _ASKS: Final = re.compile(
 )
 _FILE: Final = re.compile(r"The file `(?P<name>[^`\n]{1,100})`")
 _PAGE: Final = re.compile(r"--- (?P<label>[^\n]{1,100}) ---")
+_PASSAGES: Final = "Passages of files in this chat"
+_PASSAGE: Final = re.compile(
+    r'<passage file="(?P<name>[^"\n]{1,200}+)"(?: page="(?P<label>[^"\n]{1,100}+)")?'
+)
 _WORD: Final = re.compile(r"\w{3,40}")
 MAX_LINES: Final = 5_000
 MAX_QUOTED: Final = 400
@@ -36,6 +41,9 @@ def _lines(content: Sequence[ContentBlock]) -> Iterator[tuple[str, str, str]]:
     left = MAX_LINES
     for block in content:
         text = block.text if isinstance(block, TextBlock) else ""
+        if text.startswith(_PASSAGES):
+            yield from _lines_of_passages(text)
+            continue
         file = _FILE.match(text)
         if file is None:
             continue
@@ -46,3 +54,14 @@ def _lines(content: Sequence[ContentBlock]) -> Iterator[tuple[str, str, str]]:
             label = mark["label"] if mark is not None else label
             if mark is None and line.strip("` #"):
                 yield file["name"], label, line.strip()
+
+
+def _lines_of_passages(text: str) -> Iterator[tuple[str, str, str]]:
+    name = label = ""
+    for line in text.split("\n", MAX_LINES):
+        begins = _PASSAGE.match(line)
+        if begins is not None:
+            name, label = html.unescape(begins["name"]), html.unescape(begins["label"] or "")
+            label = label.partition(" of ")[0]
+        elif name and line.strip("` #") and not line.startswith("<"):
+            yield name, label, html.unescape(line.strip())

@@ -32,7 +32,7 @@ from gateway.turn.context.knowledge import assemble_deduplicated
 from gateway.turn.context.task import SET_TASK, TaskTool, may_set_task
 from gateway.turn.context.token_budgets import TokenBudget, budget_for, usage_data
 from gateway.turn.history_and_summary import dialogue_turns
-from gateway.turn.long_documents import DocumentTools, document_place
+from gateway.turn.long_documents import SEARCH_DOCUMENT, DocumentTools, document_place
 from gateway.turn.model_turn import TurnRequest
 from gateway.turn.prompt import (
     CHOSEN,
@@ -63,6 +63,8 @@ DAY: Final = 40
 
 WEB_SEARCH: Final = ToolSpec("web_search", "", {}, side_effects=False)
 """The service's own search and fetch, for the rules about tools."""
+OWN_TOOLS: Final = (SET_TASK, REMIND, CATCH_UP, SEARCH_DOCUMENT, WEB_SEARCH)
+"""The tools that the gateway itself can offer."""
 MAX_GAPS: Final = 20
 """The gaps between questions that tell the rhythm of a conversation."""
 

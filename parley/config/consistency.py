@@ -101,21 +101,11 @@ def unknown_tools(settings: Settings) -> list[Problem]:
     if not settings.tools:
         return []
     # Imported here: most configurations have no rules, and these modules are large.
-    from gateway.turn.assemble import WEB_SEARCH  # noqa: PLC0415 - large modules
-    from gateway.turn.catchup_tool import CATCH_UP  # noqa: PLC0415 - large modules
-    from gateway.turn.context.task import SET_TASK  # noqa: PLC0415 - large modules
-    from gateway.turn.reminder_tool import REMIND  # noqa: PLC0415 - large modules
+    from gateway.turn.assemble import OWN_TOOLS  # noqa: PLC0415 - large modules
     from memory.turns.knowledge_tools import BY_NAME as SEARCHES  # noqa: PLC0415 - large modules
     from memory.turns.turn import OWN_TOOLS as MEMORY_TOOLS  # noqa: PLC0415 - large modules
 
-    own_tools = {
-        SET_TASK.name,
-        REMIND.name,
-        CATCH_UP.name,
-        WEB_SEARCH.name,
-        *MEMORY_TOOLS,
-        *SEARCHES,
-    }
+    own_tools = {*(one.name for one in OWN_TOOLS), *MEMORY_TOOLS, *SEARCHES}
     servers, problems = settings.mcp.servers, []
     for name in settings.tools:
         server, separator, tool = name.partition("__")

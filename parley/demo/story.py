@@ -205,6 +205,13 @@ DOCUMENTS: Final = (
         file=LEASE,
         expect=Expect.FROM_PAGE,
     ),
+    Scene(
+        "whatsapp-document-later",
+        "A later question comes without the document, which is searched",
+        Where("whatsapp", DIRECT, "Ada"),
+        "What does the lease say about notice in writing to the end of a quarter?",
+        expect=Expect.FROM_PAGE,
+    ),
 )
 """The next part of the story, which needs a program that reads documents."""
 AGENTS: Final = (
