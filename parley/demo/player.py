@@ -13,6 +13,7 @@ from gateway.ports.traces import Trace
 from gateway.text import text, verbatim
 from parley.config.sections import MAIN
 from parley.demo.story import DECISION, Expect, Scene
+from parley.demo.voice import WORDS, voice_file
 from parley.demo.world import DemoRefused, Seen, Where, World
 from simulators.base import ApiCall
 
@@ -127,8 +128,10 @@ class Player:
             return ()
         written = []
         for number in range(1, scene.times + 1):
-            text = scene.text.format(number=number)
-            written.append(await simulator.say(person, room, text, mention=scene.mention))
+            text, files = scene.text.format(number=number), (voice_file(),) if scene.voice else ()
+            written.append(
+                await simulator.say(person, room, text, mention=scene.mention, files=files)
+            )
         return tuple(written)
 
     async def _wait(
@@ -169,6 +172,9 @@ def as_expected(scene: Scene, answers: Sequence[Seen], decided: int) -> bool:
             return limited == 1 and len(answers) > 1
         case Expect.CITED:
             return any(DECISION in text for text in texts)
+        case Expect.SPOKEN:
+            spoken = any(answer.shown.files for answer in answers)
+            return spoken and any(WORDS in text for text in texts)
         case Expect.NOT_CITED:
             return bool(texts) and not limited and all(DECISION not in text for text in texts)
         case _:

@@ -25,6 +25,7 @@ class Expect(StrEnum):
     ONCE = "answered once"
     LIMIT = "answered up to the limit, then one notice"
     CITED = "answered from the repository, with the citation"
+    SPOKEN = "heard, quoted, and answered with a voice message beside the text"
     NOT_CITED = "answered without the repository"
 
 
@@ -33,7 +34,8 @@ class Scene(Struct, frozen=True):
 
     `thread` opens a thread with that title; `below` names an earlier scene, in whose thread this
     one takes place. `command` (with its arguments) and `press` (a button's label) replace a
-    message, and so does `agent`: the task that an agent of the person hands over by MCP.
+    message, and so does `agent`: the task that an agent of the person hands over by MCP. With
+    `voice`, the message is the voice message of the demo.
     `deliveries` is the number of deliveries of the event, `times` the number of messages. With
     `repositories`, the program reads the repositories of the demo before.
     """
@@ -48,6 +50,7 @@ class Scene(Struct, frozen=True):
     command: str = ""
     press: str = ""
     agent: str = ""
+    voice: bool = False
     deliveries: int = 1
     times: int = 1
     repositories: bool = False
@@ -120,6 +123,19 @@ STORY: Final = (
         "The conversation is deleted, the memory is not",
         Where("telegram", DIRECT, "Ada"),
         "What do you know about tabs?",
+    ),
+    Scene(
+        "voice-on",
+        "A person chooses that voice messages are answered with voice messages",
+        Where("telegram", DIRECT, "Ada"),
+        command="voice on",
+    ),
+    Scene(
+        "voice",
+        "A voice message: the answer quotes what was heard, and is spoken as well",
+        Where("telegram", DIRECT, "Ada"),
+        voice=True,
+        expect=Expect.SPOKEN,
     ),
     Scene(
         "nobody-elses",
