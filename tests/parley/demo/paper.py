@@ -14,6 +14,7 @@ from itertools import count
 from gateway.immutable import replace
 from gateway.policy.decision import Decision
 from gateway.ports.traces import Trace
+from parley.demo.voice import WORDS
 from simulators.base import (
     MAX_CALLS,
     ApiCall,
@@ -231,8 +232,13 @@ class PaperGateway:
                 if "clear" in message.text
                 else ()
             )
+            said = message.text or WORDS
             simulator.post(
-                place, f"You said: {message.text}", buttons=buttons, reply_to_id=message.id
+                place,
+                f"You said: {said}",
+                buttons=buttons,
+                files=message.files,
+                reply_to_id=message.id,
             )
         elif question == self._limit + 1:
             simulator.post(
