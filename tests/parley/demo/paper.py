@@ -218,7 +218,8 @@ class PaperGateway:
             self._note(platform, message, decisions, "ignored")
             return
         caller = (platform, message.author_id)
-        question = self._answered[caller] = self._answered.get(caller, 0) + 1
+        asks = not message.text.startswith(("/", "pressed "))  # those have limits of their own
+        question = self._answered[caller] = self._answered.get(caller, 0) + asks
         within = question <= self._limit
         decisions.append(Decision("limits", within, "within" if within else "user_limit"))
         self._note(platform, message, decisions, "answered" if within else "refused:limits")
