@@ -257,15 +257,15 @@ class DiscordAdapter(AccountAdapter[DiscordSettings]):
             opened = await rest.call(Route("POST", "/users/@me/channels"), json=request)
             channel_id = identifier(opened, "id")
             body.pop("message_reference", None)
-        route, spoken = messages_route(channel_id), as_voice_message(body, outbound.file)
+        spoken = as_voice_message(body, outbound.file)
         if spoken is not body:
             try:
-                form = form_of(spoken, outbound.file)
+                form, route = form_of(spoken, outbound.file), messages_route(channel_id)
                 return _receipt(await rest.call(route, json=spoken, form=form))
             except Permanent as error:  # without the right to send voice messages: as a file
                 log.info("discord_voice_message_refused", error=str(error))
         form = form_of(body, outbound.file)
-        return _receipt(await rest.call(route, json=body, form=form))
+        return _receipt(await rest.call(messages_route(channel_id), json=body, form=form))
 
     async def _replace(self, connection: GatewayConnection, outbound: Outbound) -> str:
         """Change the live message `outbound.replaces`; returns its id. Raises a `DeliveryError`."""

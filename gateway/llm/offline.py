@@ -6,6 +6,7 @@ a tool on request, uses memory and writes every kind of Markdown. The demo and t
 
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
+from html import unescape
 from typing import Final
 
 from gateway.llm.offline_documents import document_answer
@@ -126,9 +127,19 @@ def _answer(request: ModelRequest) -> tuple[ContentBlock, ...]:
 
 
 def _own_words(content: Sequence[ContentBlock]) -> str:
-    """Return the person's text: the last text block; earlier ones are files and quotations."""
+    """Return the person's text: the last text block, or the words of a voice message; earlier ones
+    are files and quotations."""
     texts = [block.text for block in content if isinstance(block, TextBlock)]
+    if len(texts) > 1 and texts[-1].endswith("(said this in a voice message)"):
+        return next(filter(None, map(_spoken, reversed(texts))), "")
     return _SPEAKER.sub("", texts[-1]).strip() if texts else ""
+
+
+def _spoken(text: str) -> str:
+    """Return the words of a voice message in a block of the prompt; "" if it has none."""
+    _, tag, rest = text.rpartition("<heard ")
+    words = rest.partition(">\n")[2].partition("\n</heard>")[0]
+    return unescape(words) if tag else ""
 
 
 def _said_before(messages: Sequence[ModelMessage]) -> list[str]:

@@ -21,3 +21,7 @@ class Decision(NamedTuple):
     """Seconds until the same would be allowed; 0 if unknown."""
     data: Mapping[str, object] | None = None
     """The same for programs, as JSON takes it; None for nothing."""
+
+
+NOTHING_TO_DO = Decision("", True, "")
+"""The decision of a stage that does not concern a message: it is no part of the trace."""

@@ -23,7 +23,7 @@ from gateway.observe.correlation import collect_timings, correlated, correlation
 from gateway.outbound.live.answer import LiveAnswer
 from gateway.outbound.notices import addressed
 from gateway.policy.access import NOT_APPROVED, OWNERS_ONLY
-from gateway.policy.decision import Decision
+from gateway.policy.decision import NOTHING_TO_DO, Decision
 from gateway.policy.question_age import EXPIRED, too_old
 from gateway.policy.refusals import NOT_PASSED_ON, refusal_for
 from gateway.ports.memory import TurnMemory
@@ -370,6 +370,8 @@ class Pipeline:
                 log.exception("stage_failed", stage=stage.__name__)
                 decision = Decision(stage.__name__, False, FAILED, "see the log")
             ended = services.clock.monotonic()
+            if decision is NOTHING_TO_DO:
+                continue
             timing = Timing("stage", stage.__name__, began, ended - began, decision.reason)
             turn.timings.append(timing)
             turn.decisions.append(decision)

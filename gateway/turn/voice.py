@@ -17,7 +17,7 @@ from gateway.authorship import Material, within_bounds
 from gateway.errors import BadInput, DeliveryError
 from gateway.immutable import replace
 from gateway.message import Attachment, ChatMessage
-from gateway.policy.decision import Decision
+from gateway.policy.decision import NOTHING_TO_DO, Decision
 from gateway.ports.speech import Clip, Heard, Speech, SpeechError, SpeechProblem
 from gateway.speech.containers import kind_of, opus_seconds
 from gateway.text import Size, Span, Text, text, verbatim
@@ -53,7 +53,7 @@ log = structlog.get_logger(__name__)
 async def hear(turn: TurnContext, services: Services) -> Decision:
     """Listen to the recordings of the messages, and of those that they reply to."""
     if not any(_is_recording(file) for file in _files(turn)):
-        return Decision("voice", True, "none")
+        return NOTHING_TO_DO
     recordings: dict[str, Recording] = {}
     refusal = None
     for message in turn.asked.messages:

@@ -12,7 +12,7 @@ from gateway.markdown.parse import parse
 from gateway.markdown.text_renderer import plain_parts
 from gateway.markdown.tree import CodeBlock, Document
 from gateway.message import OutboundFile, VoiceMessage
-from gateway.policy.decision import Decision
+from gateway.policy.decision import NOTHING_TO_DO, Decision
 from gateway.ports.speech import SpeechError
 from gateway.text import Text, text
 from gateway.turn.services import Services
@@ -37,11 +37,11 @@ async def speak(turn: TurnContext, services: Services) -> Decision:
     """Make the voice message of the answer, before the answer is rendered."""
     speech = services.speech
     if speech.speaker is None or not turn.generation.answered or turn.answer.closing:
-        return Decision("speech", True, "not_spoken")
+        return NOTHING_TO_DO
     known = await services.readers.known(turn.asker.who.tenant, turn.asker.person)
     by_voice = any(one.own and one.heard for one in turn.inputs.recordings.values())
     if not (known.voice == ALWAYS or (known.voice == ON and by_voice)):
-        return Decision("speech", True, "not_wanted")
+        return NOTHING_TO_DO
     words = spoken_words(turn.answer.text)
     if not words or len(words) > speech.most_characters:
         return Decision("speech", True, "too_long" if words else "nothing_to_speak")

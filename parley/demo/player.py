@@ -14,6 +14,7 @@ from gateway.text import text, verbatim
 from parley.config.sections import MAIN
 from parley.demo.documents import PAGE, file_of
 from parley.demo.story import DECISION, Expect, Scene
+from parley.demo.voice import WORDS, voice_file
 from parley.demo.world import DemoRefused, Seen, Where, World
 from simulators.base import ApiCall
 
@@ -132,6 +133,7 @@ class Player:
         for number in range(1, scene.times + 1):
             text = scene.text.format(number=number)
             files = (file_of(scene.file),) if scene.file else ()
+            files = (voice_file(),) if scene.voice else files
             said = await simulator.say(person, room, text, mention=scene.mention, files=files)
             written.append(said)
         return tuple(written)
@@ -188,6 +190,9 @@ def as_expected(scene: Scene, answers: Sequence[Seen], decided: int) -> bool:
             return any(PAGE in text for text in texts)
         case Expect.CITED:
             return any(DECISION in text for text in texts)
+        case Expect.SPOKEN:
+            spoken = any(answer.shown.files for answer in answers)
+            return spoken and any(WORDS in text for text in texts)
         case Expect.NOT_CITED:
             return bool(texts) and not limited and all(DECISION not in text for text in texts)
         case _:

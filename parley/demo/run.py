@@ -37,6 +37,7 @@ from parley.demo.story import (
     USER_PER_MINUTE,
 )
 from parley.demo.terminal import show_outcome, show_summary
+from parley.demo.voice import section_of, speech_service
 from parley.demo.world import World
 from simulators.base import PlatformSimulator
 from simulators.discord.simulator import DiscordSimulator
@@ -78,7 +79,11 @@ async def running(port: int, env: Mapping[str, str]) -> AsyncIterator[Demo]:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="parley-demo-"))
         simulators = await _start_simulators(stack)
         world = World(simulators)
-        settings = demo_settings(simulators, port, Path(folder), env)
+        service = speech_service()
+        await service.start()
+        stack.push_async_callback(service.stop)
+        voice = section_of(service)
+        settings = demo_settings(simulators, port, Path(folder), env, voice)
         model = model_label(settings)
         app = App(settings)
         pages = DemoPages(
@@ -101,9 +106,13 @@ async def running(port: int, env: Mapping[str, str]) -> AsyncIterator[Demo]:
 
 
 def demo_settings(
-    simulators: Mapping[str, PlatformSimulator], port: int, folder: Path, env: Mapping[str, str]
+    simulators: Mapping[str, PlatformSimulator],
+    port: int,
+    folder: Path,
+    env: Mapping[str, str],
+    voice: Mapping[str, object] | None = None,
 ) -> Settings:
-    """A configuration that connects every platform to its simulator."""
+    """A configuration that connects every platform to its simulator; `voice` is its section."""
     key = env.get("ANTHROPIC_API_KEY", "").strip()
     return from_mapping(
         {
@@ -115,6 +124,7 @@ def demo_settings(
             "appointments": {"enabled": True},
             "delivery": {"chat_per_second": CHAT_PER_SECOND},
             "invocation": {"triggers": ["mention", "direct_message", "reply", "thread"]},
+            "voice": dict(voice or {}),
             "database": {"url": f"sqlite:///{folder / 'demo.db'}"},
             "server": {"host": "127.0.0.1", "port": port},
             "mcp": {

@@ -30,6 +30,7 @@ class Expect(StrEnum):
     LIMIT = "answered up to the limit, then one notice"
     FROM_PAGE = "answered from the document, with the page"
     CITED = "answered from the repository, with the citation"
+    SPOKEN = "heard, quoted, and answered with a voice message beside the text"
     NOT_CITED = "answered without the repository"
 
 
@@ -40,6 +41,8 @@ class Scene(Struct, frozen=True):
     one takes place. `command` (with its arguments) and `press` (a button's label) replace a
     message, and so does `agent`: the task that an agent of the person hands over by MCP.
     `file` is the name of a document that is sent with the text.
+    message, and so does `agent`: the task that an agent of the person hands over by MCP. With
+    `voice`, the message is the voice message of the demo.
     `deliveries` is the number of deliveries of the event, `times` the number of messages. With
     `repositories`, the program reads the repositories of the demo before.
     """
@@ -54,7 +57,9 @@ class Scene(Struct, frozen=True):
     command: str = ""
     press: str = ""
     agent: str = ""
-    file: str = ""
+    message, and so does `agent`: the task that an agent of the person hands over by MCP.
+    `file` is the name of a document that is sent with the text; with `voice`, the message is the
+    voice message of the demo.
     deliveries: int = 1
     times: int = 1
     repositories: bool = False
@@ -127,6 +132,19 @@ STORY: Final = (
         "The conversation is deleted, the memory is not",
         Where("telegram", DIRECT, "Ada"),
         "What do you know about tabs?",
+    ),
+    Scene(
+        "voice-on",
+        "A person chooses that voice messages are answered with voice messages",
+        Where("telegram", DIRECT, "Ada"),
+        command="voice on",
+    ),
+    Scene(
+        "voice",
+        "A voice message: the answer quotes what was heard, and is spoken as well",
+        Where("telegram", DIRECT, "Ada"),
+        voice=True,
+        expect=Expect.SPOKEN,
     ),
     Scene(
         "nobody-elses",

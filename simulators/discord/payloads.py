@@ -224,7 +224,13 @@ def attachment_json(world: World, file: StoredFile, channel_id: str, cdn: str) -
         "proxy_url": url,
         "content_type": file.mime,
         "flags": 0,
+        **({"duration_secs": 2.0, "waveform": "AAA="} if is_recording(file.name) else {}),
     }
+
+
+def is_recording(name: str) -> bool:
+    """True for the file that Discord's client makes of a voice message."""
+    return name == "voice-message.ogg"
 
 
 def message_json(world: World, message: Message, cdn: str, *, nested: bool = False) -> Json:

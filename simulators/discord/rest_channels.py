@@ -20,7 +20,7 @@ from simulators.discord.errors import (
 )
 from simulators.discord.payloads import channel_json, message_json
 from simulators.discord.requests import API, json_answer, read_message, read_object
-from simulators.discord.validate import check_emoji, check_message
+from simulators.discord.validate import VOICE_MESSAGE, check_emoji, check_message, is_voice_message
 from simulators.discord.world import DM, EPHEMERAL, REPLY, Channel, Message, StoredFile, World
 
 NONCE_SECONDS: Final = 300.0
@@ -108,6 +108,8 @@ class ChannelRoutes:
         channel = self._channel(request)
         body, files = await read_message(request, self._world.next_id)
         check_message(body, files=len(files))
+        if is_voice_message(body) and self._world.voices_refused:
+            raise refuse(MISSING_PERMISSIONS)
         nonce = body.get("nonce")
         if body.get("enforce_nonce"):
             known = self._world.message_of_nonce(channel.id, nonce, NONCE_SECONDS)
@@ -224,6 +226,7 @@ def new_message(
         components=components if isinstance(components, list) else [],
         embeds=embeds if isinstance(embeds, list) else [],
         nonce=nonce if isinstance(nonce, str | int) else None,
+        flags=VOICE_MESSAGE if is_voice_message(body) else 0,
         body=body,
     )
 

@@ -28,12 +28,19 @@ from simulators.base import (
 from simulators.discord.announcer import Announcer
 from simulators.discord.gateway import ALL_INTENTS, Gateway
 from simulators.discord.markdown import look
-from simulators.discord.payloads import Json, channel_json, interaction_json, user_json
+from simulators.discord.payloads import (
+    Json,
+    channel_json,
+    interaction_json,
+    is_recording,
+    user_json,
+)
 from simulators.discord.requests import API, Front, RateLimit, RateLimiter
 from simulators.discord.rest_account import AccountRoutes
 from simulators.discord.rest_channels import ChannelRoutes, direct_channel
 from simulators.discord.rest_interactions import InteractionRoutes
 from simulators.discord.sessions import Bits
+from simulators.discord.validate import VOICE_MESSAGE
 from simulators.discord.world import (
     COMPONENT,
     FORUM,
@@ -237,6 +244,8 @@ class DiscordSimulator:
         message.files = tuple(
             StoredFile(self.world.next_id(), f.name, f.mime, f.data) for f in files
         )
+        if [is_recording(one.name) for one in message.files] == [True]:
+            message.flags |= VOICE_MESSAGE
         if reply_to:
             message.reply_to_id, message.type = reply_to, REPLY
         return self.announcer.post(message).id

@@ -26,6 +26,8 @@ BUTTON, ROW, LINK_STYLE, PREMIUM_STYLE = 2, 1, 5, 6
 _COMMAND_NAME: Final = re.compile(r"^[-_'\w]{1,32}$")
 _MENTION_KINDS: Final = {"roles", "users", "everyone"}
 
+VOICE_MESSAGE: Final = 1 << 13
+
 Body = Mapping[str, object]
 
 
@@ -38,8 +40,29 @@ def check_message(body: Body, *, files: int, editing: bool = False) -> None:
     _components(body.get("components"))
     _attachments(body.get("attachments"), files)
     _reference(body.get("message_reference"))
+    if is_voice_message(body):
+        _voice_message(body, files)
     if not editing and not _says_something(body, files):
         raise refuse(EMPTY_MESSAGE)
+
+
+def is_voice_message(body: Body) -> bool:
+    """True for a body with the flag of a voice message."""
+    flags = body.get("flags")
+    return isinstance(flags, int) and bool(flags & VOICE_MESSAGE)
+
+
+def _voice_message(body: Body, files: int) -> None:
+    """Discord, "Voice messages": one file with a length and a waveform, and nothing else. The words
+    of the refusals are ours."""
+    attachments = body.get("attachments")
+    if files != 1 or not isinstance(attachments, list) or len(attachments) != 1:
+        raise invalid_form("attachments", "VOICE_MESSAGE_ATTACHMENTS", "Must be one audio file.")
+    if body.get("content") or body.get("components") or body.get("embeds"):
+        raise invalid_form("content", "VOICE_MESSAGE_CONTENT", "Must be empty.")
+    for name, kind in (("duration_secs", (int, float)), ("waveform", str)):
+        if not isinstance(attachments[0].get(name), kind):
+            raise invalid_form(f"attachments.0.{name}", "BASE_TYPE_REQUIRED", "Required.")
 
 
 def check_commands(body: object) -> list[dict[str, object]]:

@@ -130,6 +130,8 @@ class World:
         self.description = ""
         self.languages: dict[str, str] = {}
         """The languages of people's apps other than American English, by id."""
+        self.voices_refused = False
+        """True where the bot may send no voice messages."""
         self.later = 0.0
         """Seconds by which the CDN's clock is ahead: signed addresses expire after a day."""
         self.gone: set[str] = set()

@@ -77,6 +77,7 @@ def file_object(file_url: str, world: World, message: Message) -> list[Payload]:
             "user": file.user,
             "mode": "hosted",
             "size": len(file.data),
+            **_clip(file.name, file.mime),
             "url_private": f"{file_url}/files-pri/{world.team}-{file.id}/{file.name}",
             "url_private_download": (
                 f"{file_url}/files-pri/{world.team}-{file.id}/download/{file.name}"
@@ -84,6 +85,13 @@ def file_object(file_url: str, world: World, message: Message) -> list[Payload]:
         }
         for file in message.files
     ]
+
+
+def _clip(name: str, mime: str) -> Payload:
+    """What Slack adds to a clip that its client recorded, which it names "audio_message"."""
+    if not (name.startswith("audio_message") and mime.startswith("audio/")):
+        return {}
+    return {"subtype": "slack_audio", "duration_ms": 2_000, "transcription": {"status": "none"}}
 
 
 def message_body(world: World, message: Message, base: str) -> Payload:

@@ -48,6 +48,7 @@ class BotApi:
             "getMe": self._get_me,
             "sendMessage": sending.send_message,
             "sendDocument": lambda params: sending.send_file(params, "document"),
+            "sendVoice": lambda params: sending.send_file(params, "voice"),
             "sendPhoto": lambda params: sending.send_file(params, "photo"),
             "sendChatAction": sending.chat_action,
             "sendMessageDraft": sending.draft,

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from simulators.base import ShownButton, SimFile
@@ -29,6 +30,8 @@ class Sending:
         self._flood = flood
         self._changed = changed
         self.blocked: set[int] = set()
+        self.without_voices: set[int] = set()
+        """Chats of people who allow no voice messages."""
         self.actions: list[tuple[int, int, str]] = []
         self.drafts: dict[tuple[int, int], str] = {}
         self.reactions: dict[int, tuple[str, ...]] = {}
@@ -71,7 +74,7 @@ class Sending:
         return self._post(params, chat, text, entities)
 
     def send_file(self, params: Params, field: str) -> dict[str, object]:
-        """sendDocument and sendPhoto; `field` is "document" or "photo"."""
+        """sendDocument, sendPhoto and sendVoice; `field` is "document", "photo" or "voice"."""
         chat = self.chat(params)
         text, entities = formatted(params, "caption", "caption_entities")
         if utf16_length(text) > MAX_CAPTION:
@@ -81,6 +84,10 @@ class Sending:
             raise bad_request("file must be non-empty")
         if field == "photo" and (len(file.data) > MAX_PHOTO or not _is_picture(file)):
             raise bad_request("IMAGE_PROCESS_FAILED")
+        if field == "voice":
+            if chat.id in self.without_voices:
+                raise bad_request("VOICE_MESSAGES_FORBIDDEN")
+            file = replace(file, mime="audio/ogg")
         if len(file.data) > MAX_DOCUMENT:
             raise ApiError(413, "Request Entity Too Large")
         return self._post(params, chat, text, entities, file=file, field=field)

@@ -128,7 +128,10 @@ def _text(
 def _media(
     content: Mapping[str, Any], kind: str, address: str, by: Literal["to", "recipient"], reply: str
 ) -> Draft:
-    _only(content, kind, "id", "link", "caption", "filename")
+    voice = ("voice",) if kind == "audio" else ()
+    _only(content, kind, "id", "link", "caption", "filename", *voice)
+    if not isinstance(content.get("voice", False), bool):
+        raise GraphError(100, "Param voice must be a boolean.")
     if ("id" in content) == ("link" in content):
         raise GraphError(100, f"Param {kind} needs exactly one of id and link.")
     caption = _optional(content, "caption", MAX_CAPTION)

@@ -334,6 +334,8 @@ class WhatsAppSimulator:
         if kind not in ("image", "video", "audio"):
             kind = "document"
         content: dict[str, object] = {"id": self.world.store(file), "mime_type": file.mime}
+        if kind == "audio" and file.mime.startswith("audio/ogg"):
+            content["voice"] = True  # as the app's microphone sends it
         if caption:
             content["caption"] = caption
         if kind == "document":

@@ -163,7 +163,7 @@ class World:
     def store(self, file: SimFile) -> str:
         """Keep a file; returns its media id. Raises `GraphError` for what Meta does not take."""
         mime = file.mime.partition(";")[0].strip().lower()
-        limit = MEDIA_LIMITS.get(mime)
+        limit = MEDIA_LIMITS.get(mime.partition(";")[0].strip())
         if limit is None:
             raise GraphError(
                 100, f"Param file must be a file with one of the following types: {mime} is not."

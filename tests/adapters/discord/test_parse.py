@@ -337,6 +337,25 @@ def test_attachments_have_types_and_stickers_have_names() -> None:
     ]
 
 
+def test_a_voice_message_is_the_authors_own_unless_it_is_forwarded() -> None:
+    file = {
+        "id": "1",
+        "url": "https://cdn.example/v.ogg",
+        "filename": "voice-message.ogg",
+        "content_type": "audio/ogg",
+        "duration_secs": 3.4,
+        "waveform": "AAA=",
+    }
+    (own,) = read(message(flags=8192, attachments=[file])).attachments
+    assert (own.kind, own.voice, own.seconds) == ("audio", True, 3.4)
+    (attached,) = read(message(attachments=[file])).attachments
+    assert not attached.voice
+    shown = {"message": {"attachments": [file], "flags": 8192}}
+    reference = {"type": 1, "message_id": "5", "channel_id": "6"}
+    (forwarded,) = read(message(message_reference=reference, message_snapshots=[shown])).attachments
+    assert not forwarded.voice
+
+
 def test_messages_of_this_bot_and_of_the_platform_are_not_events() -> None:
     assert parse(event("MESSAGE_CREATE", message(author=user(BOT, "B"))), ME) == []
     for notice in (6, 7, 18, 21, 24, 46):

@@ -286,6 +286,24 @@ class TestMessages:
             Attachment("other", "file:F4", "shared"),
         )
 
+    def test_a_clip_is_the_authors_own_unless_they_share_it(self) -> None:
+        clip = {
+            "id": "F1",
+            "name": "audio_message.m4a",
+            "mimetype": "video/mp4",
+            "subtype": "slack_audio",
+            "duration_ms": 2_500,
+            "url_private": "u",
+        }
+        author = message("")["user"]
+        (own,) = received(callback(message("", files=[{**clip, "user": author}]))).attachments
+        assert (own.kind, own.voice, own.seconds) == ("audio", True, 2.5)
+        (others,) = received(callback(message("", files=[{**clip, "user": "U9"}]))).attachments
+        assert (others.kind, others.voice) == ("audio", False)
+        shared = {"is_share": True, "text": "t", "files": [{**clip, "user": author}]}
+        (shown,) = received(callback(message("see", attachments=[shared]))).attachments
+        assert not shown.voice
+
     def test_the_transcript_of_a_clip_is_text_of_a_file(self) -> None:
         transcription = {"status": "complete", "preview": {"content": "call me", "has_more": True}}
         clip = {"id": "F1", "name": "memo.m4a", "mimetype": "audio/mp4", "url_private": "u"}

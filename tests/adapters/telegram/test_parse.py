@@ -62,6 +62,23 @@ def test_both_names_are_one_function_and_import_no_library() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+def test_a_voice_message_is_the_authors_own_unless_they_only_show_it() -> None:
+    voice = {"voice": {"file_id": "v", "mime_type": "audio/ogg", "duration": 7, "file_size": 9}}
+    (own,) = read(**voice).attachments
+    assert (own.kind, own.mime, own.voice, own.seconds, own.size) == (
+        "audio",
+        "audio/ogg",
+        True,
+        7,
+        9,
+    )
+    origin = {"type": "hidden_user", "sender_user_name": "Ben", "date": 1}
+    for shown in ({"forward_origin": origin}, {"via_bot": {"id": 9, "is_bot": True}}):
+        assert [file.voice for file in read(**voice, **shown).attachments] == [False]
+    (song,) = read(audio={"file_id": "a", "duration": -1}).attachments
+    assert (song.kind, song.voice, song.seconds) == ("audio", False, None)
+
+
 def test_a_direct_message_is_parsed() -> None:
     (event,) = parse(update(text="hello"), replace(ME, account="support"))
     assert isinstance(event, MessageReceived)

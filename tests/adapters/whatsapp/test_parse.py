@@ -296,6 +296,15 @@ def test_a_question_about_a_product_names_it() -> None:
     assert asked.material == (Material("card", "About the product SKU-1 of the catalogue C9"),)
 
 
+def test_a_voice_message_is_the_authors_own_unless_it_is_forwarded() -> None:
+    voice = written("audio", {"id": "1", "mime_type": "audio/ogg; codecs=opus", "voice": True})
+    assert message_in(webhook(voice)).attachments[0].voice
+    forwarded = {**voice, "context": {"forwarded": True}}
+    assert not message_in(webhook(forwarded)).attachments[0].voice
+    song = written("audio", {"id": "1", "mime_type": "audio/mpeg"})
+    assert not message_in(webhook(song)).attachments[0].voice
+
+
 def test_a_voice_message_is_named() -> None:
     assert message_in(EXAMPLES[3]).attachments[0].label == "audio: voice message"
 

@@ -14,6 +14,7 @@ from itertools import count
 from gateway.immutable import replace
 from gateway.policy.decision import Decision
 from gateway.ports.traces import Trace
+from parley.demo.voice import WORDS
 from simulators.base import (
     MAX_CALLS,
     ApiCall,
@@ -217,7 +218,8 @@ class PaperGateway:
             self._note(platform, message, decisions, "ignored")
             return
         caller = (platform, message.author_id)
-        question = self._answered[caller] = self._answered.get(caller, 0) + 1
+        asks = not message.text.startswith(("/", "pressed "))  # those have limits of their own
+        question = self._answered[caller] = self._answered.get(caller, 0) + asks
         within = question <= self._limit
         decisions.append(Decision("limits", within, "within" if within else "user_limit"))
         self._note(platform, message, decisions, "answered" if within else "refused:limits")
@@ -231,8 +233,13 @@ class PaperGateway:
                 if "clear" in message.text
                 else ()
             )
+            said = message.text or WORDS
             simulator.post(
-                place, f"You said: {message.text}", buttons=buttons, reply_to_id=message.id
+                place,
+                f"You said: {said}",
+                buttons=buttons,
+                files=message.files,
+                reply_to_id=message.id,
             )
         elif question == self._limit + 1:
             simulator.post(

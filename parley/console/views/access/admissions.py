@@ -19,6 +19,7 @@ from gateway.tool_spec import ToolSpec
 from gateway.turn.assemble import WEB_SEARCH
 from gateway.turn.catchup_tool import CATCH_UP
 from gateway.turn.context.task import SET_TASK
+from gateway.turn.long_documents import SEARCH_DOCUMENT
 from gateway.turn.reminder_tool import REMIND
 from memory.turns.document_tool import UPDATE
 from memory.turns.knowledge_tools import TOOLS as SEARCHES
@@ -259,8 +260,10 @@ async def revoke_token(viewer: Viewer, services: ConsoleServices, params: TokenF
 
 async def known_tools(services: ConsoleServices) -> Sequence[ToolSpec]:
     """Return all tools that the assistant can use: of MCP servers, of memory, for the task, for
-    reminders and for kept messages."""
+    documents, for reminders and for kept messages."""
     own: list[ToolSpec] = [SET_TASK]
+    if services.gateway.documents is not None:
+        own.append(SEARCH_DOCUMENT)
     if services.gateway.policies.appointments.enabled:
         own.append(REMIND)
     if services.gateway.assistant.web:

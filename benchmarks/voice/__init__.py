@@ -1,0 +1,1 @@
+"""Speech that is recognised on this machine: words wrong, seconds and memory."""
