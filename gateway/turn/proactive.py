@@ -82,7 +82,7 @@ class _Case(Struct, frozen=True):
 
 class ProactiveSender:
     """Decides about each message when it is to be sent, and again after each wait. Every method
-    raises `StoreUnavailable`; to repeat it sends nothing twice."""
+    raises `StoreUnavailable`; a repetition sends nothing twice."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -112,7 +112,10 @@ class ProactiveSender:
         if not await store.hold(pending, due, verdict.reason, now):
             await self._drop(pending, proactive.TOO_MANY)
             return Verdict("never", proactive.TOO_MANY)
-        self._note(pending, verdict)
+        if verdict.action == "send":
+            await self._choose([WaitingNotice(pending, verdict.reason, now)], store)
+        else:
+            self._note(pending, verdict)
         return verdict
 
     async def permit(self, pending: PendingNotice) -> Verdict:
