@@ -100,8 +100,8 @@ FORMS: Final[Mapping[Page, tuple[FormGroup, ...]]] = {
         _group(
             text("Messages without being asked"),
             proactive__quiet_hours=text("Quiet hours of people who chose none"),
-            proactive__per_day=text("Messages to one person per day"),
-            proactive__per_place=text("Messages to one room per day"),
+            proactive__per_day=text("Messages to a person per day"),
+            proactive__per_place=text("Messages to a room per day"),
             proactive__keep_days=text("Days for which one waits"),
         ),
     ),
