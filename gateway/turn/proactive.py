@@ -37,7 +37,6 @@ MAX_TOGETHER: Final = 20
 TAKEN_WITHIN: Final = timedelta(minutes=15)
 """The time after which it is looked up if a platform that does not take everything took a
 message."""
-CLOSED: Final = PlatformReach("closed")
 PARAGRAPH: Final = "\n\n"
 LAST: Final = text(
     "_(This was the last message today that I send without being asked. Others wait until "
@@ -81,7 +80,7 @@ class _Case(Struct, frozen=True):
 
 class ProactiveSender:
     """Decides about each message when it is to be sent, and again after each wait. Every method
-    raises `StoreUnavailable`; to repeat it sends nothing twice."""
+    raises `StoreUnavailable`; a repetition sends nothing twice."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -111,7 +110,10 @@ class ProactiveSender:
         if not await store.hold(pending, due, verdict.reason, now):
             await self._drop(pending, proactive.TOO_MANY)
             return Verdict("never", proactive.TOO_MANY)
-        self._note(pending, verdict)
+        if verdict.action == "send":
+            await self._choose([WaitingNotice(pending, verdict.reason, now)], store)
+        else:
+            self._note(pending, verdict)
         return verdict
 
     async def permit(self, pending: PendingNotice) -> Verdict:
@@ -193,17 +195,14 @@ class ProactiveSender:
         first = waiting[0]
         case = await self._case(first.pending, store)
         if isinstance(case, Verdict):
-            await self._drop(first.pending, case.reason)
-            await store.end_batch(tenant, batch, self._services.clock.now())
+            await self._end(waiting, case, store)
             return
         if _is_extra(first):
             case = replace(case, now=_uncounted(case.now))
         by_template = case.now.reach != "open"
         notice = first.pending.notice if by_template else _as_one(waiting)
         if not await self._send_now(case, batch, notice, store, by_template=by_template):
-            verdict = case.when_full()
-            for one in waiting:
-                await store.delay(one.pending, verdict.until or case.now.now, verdict.reason)
+            await self._end(waiting, case.when_full(), store)
             return
         for one in waiting:
             self._note(one.pending, Verdict("send", one.reason))
@@ -212,6 +211,17 @@ class ProactiveSender:
             await store.delay_batch(tenant, batch, due, proactive.UNCONFIRMED)
         else:
             await store.end_batch(tenant, batch, case.now.now)
+
+    async def _end(
+        self, waiting: Sequence[WaitingNotice], verdict: Verdict, store: ProactiveStore
+    ) -> None:
+        """Let the messages of a batch wait, or drop them, after another decision."""
+        for one in waiting:
+            if verdict.until is not None:
+                await store.delay(one.pending, verdict.until, verdict.reason)
+            else:
+                await self._drop(one.pending, verdict.reason)
+                await store.drop(one.pending)
 
     async def _look_up(self, tenant: str, batch: str, store: ProactiveStore) -> None:
         """Forget a message that the platform took; let it wait for its person where the platform
@@ -235,7 +245,8 @@ class ProactiveSender:
         await outbox.drop(refused)  # otherwise an operator could send it a second time
 
     async def _case(self, pending: PendingNotice, store: ProactiveStore) -> _Case | Verdict:
-        """Return the circumstances of a message; a verdict where it cannot be sent at all."""
+        """Return the circumstances of a message; a verdict where they do not matter, or cannot be
+        known now."""
         services, notice = self._services, pending.notice
         place, person = notice.place, identity_of(notice.person)
         account = services.connected.get((place.platform, place.account))
@@ -261,8 +272,10 @@ class ProactiveSender:
             of_place = in_force(
                 await store.quiet_hours_of(pending.tenant, reader), rules.quiet_hours
             )
-        reach = await _reach_of(pending, account) if direct else PlatformReach("open")
         now = services.clock.now()
+        reach = await _reach_of(pending, account) if direct else PlatformReach("open")
+        if reach is None:
+            return Verdict("wait", proactive.REACH_UNKNOWN, now + proactive.ASK_AGAIN)
         day = now.astimezone(zone).date().isoformat()
         counted = await store.counted(pending.tenant, reader, day, pending.key)
         circumstances = Circumstances(
@@ -382,14 +395,15 @@ class ProactiveNotices:
 _NOT_TAKEN: Final = (f"{WindowClosed.__name__}:", f"{TemplateRefused.__name__}:")
 
 
-async def _reach_of(pending: PendingNotice, account: ConnectedAccount) -> PlatformReach:
+async def _reach_of(pending: PendingNotice, account: ConnectedAccount) -> PlatformReach | None:
+    """Return what the platform takes; None if it cannot be asked now."""
     if account.reaches is None:
         return PlatformReach("open")
     try:
         return await account.reaches.reach(pending.notice.place)
     except DeliveryError as error:
         log.warning("reach_unknown", platform=pending.notice.place.platform, error=str(error))
-        return CLOSED
+        return None
 
 
 def _only_reader(notice: Notice) -> str:

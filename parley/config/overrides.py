@@ -16,6 +16,7 @@ from gateway.languages.installed import LanguagePolicy
 from gateway.policy.access import ToolRule
 from gateway.policy.budgets import Budgets
 from gateway.policy.invocation import InvocationPolicy
+from gateway.policy.proactive import ProactivePolicy
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import AdapterManifest
 from gateway.settings import Section
@@ -57,6 +58,7 @@ CHANGEABLE: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "languages": ("default", "offered", "places"),
     "limits": tuple(RateLimits.model_fields),
+    "proactive": tuple(ProactivePolicy.model_fields),
     "budgets": tuple(Budgets.model_fields),
 }
 """By section: the keys that are changed as a whole. The program reads each of them from its current
@@ -101,6 +103,7 @@ class ChangeableSections(Section):
     access: sections.AccessSection = sections.AccessSection()
     languages: LanguagePolicy = LanguagePolicy()
     limits: RateLimits = RateLimits()
+    proactive: ProactivePolicy = ProactivePolicy()
     budgets: sections.BudgetsSection = sections.BudgetsSection()
 
 

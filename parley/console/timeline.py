@@ -69,6 +69,7 @@ TITLES: Final[Mapping[str, Text]] = {
     "crash_guard": text("Repeated crashes"),
     "confirmation": text("Confirmation"),
     "age": text("Age of the message"),
+    "proactive": text("Messages without being asked"),
     "repetition": text("Repeated answer"),
     "project": text("Project"),
     "project_notes": text("Project notes"),

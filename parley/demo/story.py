@@ -40,9 +40,8 @@ class Scene(Struct, frozen=True):
     `thread` opens a thread with that title; `below` names an earlier scene, in whose thread this
     one takes place. `command` (with its arguments) and `press` (a button's label) replace a
     message, and so does `agent`: the task that an agent of the person hands over by MCP.
-    `file` is the name of a document that is sent with the text.
-    message, and so does `agent`: the task that an agent of the person hands over by MCP. With
-    `voice`, the message is the voice message of the demo.
+    `file` is the name of a document that is sent with the text; with `voice`, the message is the
+    voice message of the demo.
     `deliveries` is the number of deliveries of the event, `times` the number of messages. With
     `repositories`, the program reads the repositories of the demo before.
     """
@@ -57,9 +56,8 @@ class Scene(Struct, frozen=True):
     command: str = ""
     press: str = ""
     agent: str = ""
-    message, and so does `agent`: the task that an agent of the person hands over by MCP.
-    `file` is the name of a document that is sent with the text; with `voice`, the message is the
-    voice message of the demo.
+    file: str = ""
+    voice: bool = False
     deliveries: int = 1
     times: int = 1
     repositories: bool = False

@@ -57,7 +57,7 @@ class TestAppManifest:
         assert made["settings"]["event_subscriptions"]["bot_events"] == list(EVENTS)
         commands = [c["command"] for c in made["features"]["slash_commands"]]
         assert commands == [
-            *("/ask", "/context", "/clear", "/task", "/language", "/timezone", "/stop")
+            *("/ask", "/context", "/clear", "/task", "/language", "/timezone", "/quiet", "/stop")
         ]
 
     def test_the_app_manifest_contains_the_address_of_http_mode_everywhere(self) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.errors import Permanent, TemplateRefused, WindowClosed
+from gateway.errors import Permanent, TemplateRefused, Transient, WindowClosed
 from gateway.immutable import replace
 from gateway.message import Choice, Notice, Place, Reach
 from gateway.people import Audience
@@ -35,8 +35,11 @@ class Windowed(RecordingAdapter):
     def __init__(self) -> None:
         super().__init__()
         self.open: Reach = "closed"
+        self.answers = True
 
     async def reach(self, place: Place) -> PlatformReach:
+        if not self.answers:
+            raise Transient("no process is connected")
         return PlatformReach(self.open, 100 if self.open == "template" else 0)
 
 
@@ -205,6 +208,18 @@ async def test_a_closed_window_waits_and_the_next_message_of_the_person_opens_it
         await sender.release()
         head = WAITED[proactive.WINDOW].english
         assert (await sent(g))[-1] == f"{head}\n\nabout k1\n\nabout k2"
+
+
+async def test_a_platform_that_cannot_be_asked_is_asked_again() -> None:
+    adapter = Windowed()
+    adapter.open, adapter.answers = "open", False
+    async with proactive_gateway(adapter=adapter) as (g, sender):
+        verdict = await sender.send(message())
+        assert (verdict.action, verdict.reason) == ("wait", proactive.REACH_UNKNOWN)
+        adapter.answers = True
+        await g.clock.advance(proactive.ASK_AGAIN.total_seconds())
+        await sender.release()
+        assert await sent(g) == ["about k1"]
 
 
 async def test_a_template_is_used_for_a_short_text_and_forgotten_when_it_was_taken() -> None:

@@ -23,10 +23,18 @@ from gateway.outbound.live.answer import (
 from gateway.outbound.pacing import Pacer
 from gateway.outbound.retry_decision import REPEAT_NOTE, AccountSender, DeliveryRules
 from gateway.platforms import ConnectedAccount, renderer_of
-from gateway.ports import LiveStyle, LiveView, SendPace
+from gateway.ports import CanTellReach, LiveStyle, LiveView, PlatformReach, SendPace
 from gateway.stores.sqlite.hot_state import SqliteAdapterStates
 from gateway.stores.sqlite.queues import SqliteOutbox
-from parley.runtime.remote_adapter import ENDED_CALL, SIGN, Ended, Sign, handlers_of, shown
+from parley.runtime.remote_adapter import (
+    ENDED_CALL,
+    SIGN,
+    Ended,
+    RemoteAdapter,
+    Sign,
+    handlers_of,
+    shown,
+)
 from tests.support.adapter import MANIFEST, RecordingAdapter
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database, started
@@ -252,6 +260,26 @@ async def test_typing_is_not_shown_during_a_rate_limit(desk: Desk) -> None:
     await desk.clock.advance(30.0)
     await type_(question)
     assert typed == ["m1"]
+
+
+async def test_a_worker_asks_the_connected_process_what_a_person_gets(desk: Desk) -> None:
+    class Reaches:
+        async def reach(self, place: Place) -> PlatformReach:
+            return PlatformReach("template" if place == direct() else "open", 900)
+
+    connected = replace(desk.connected, reaches=Reaches())
+    handlers = handlers_of(connected, desk.deliverer, desk.state)
+
+    class Calls:
+        async def call(self, method: str, payload: bytes, timeout: float) -> bytes:
+            return await handlers[method](payload)
+
+    manifest = replace(MANIFEST, abilities=(CanTellReach,))
+    calls: Any = Calls()
+    worker = RemoteAdapter(manifest, "main", calls).connected()
+    assert worker.reaches is not None
+    assert await worker.reaches.reach(direct()) == PlatformReach("template", 900)
+    assert RemoteAdapter(MANIFEST, "main", calls).connected().reaches is None
 
 
 async def test_an_account_without_a_connected_process_shows_nothing(desk: Desk) -> None:

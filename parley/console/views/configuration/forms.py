@@ -97,6 +97,13 @@ FORMS: Final[Mapping[Page, tuple[FormGroup, ...]]] = {
             limits__api_per_minute=text("Requests from one person's programs"),
             limits__agent_per_minute=text("Calls by one agent"),
         ),
+        _group(
+            text("Messages without being asked"),
+            proactive__quiet_hours=text("Quiet hours of people who chose none"),
+            proactive__per_day=text("Messages to a person per day"),
+            proactive__per_place=text("Messages to a room per day"),
+            proactive__keep_days=text("Days for which one waits"),
+        ),
     ),
 }
 """The groups of each page with a form."""
