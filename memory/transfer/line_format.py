@@ -81,6 +81,7 @@ TABLES: Final = frozenset(
         "approvers",
         "first_contacts",
         "people_languages",
+        "appointments",
         "console_sessions",
         "console_links",
         "config_versions",
