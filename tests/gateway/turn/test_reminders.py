@@ -154,6 +154,9 @@ async def test_the_tool_is_offered_only_where_appointments_are_on() -> None:
     async with gateway(tools=(OneTool(),)) as g:
         await g.take(received("hello"))
         assert "remind" not in {tool.name for tool in g.model.requests[0].tools}
+    async with gateway(policies=policies()) as g:
+        await g.take(received("hello"))
+        assert [tool.name for tool in g.model.requests[0].tools] == ["remind"]
     async with reminding() as (g, _):
         await g.take(received("hello"))
         (spec,) = [tool for tool in g.model.requests[0].tools if tool.name == "remind"]

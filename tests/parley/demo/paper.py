@@ -234,6 +234,8 @@ class PaperGateway:
             simulator.post(
                 place, f"You said: {message.text}", buttons=buttons, reply_to_id=message.id
             )
+            if message.text.startswith("Remind me"):
+                simulator.post(place, "⏰ now")
         elif question == self._limit + 1:
             simulator.post(
                 place,
