@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from pydantic import Field
 
-from gateway.appointments.recurrence import Rule, instant_of, times
+from gateway.appointments.recurrence import Rule, following, instant_of
 from gateway.message import Place
 from gateway.people import Role
 from gateway.settings import Section
@@ -99,7 +99,10 @@ class Appointment(Struct, frozen=True):
 
     def coming(self, count: int) -> tuple[datetime, ...]:
         """Return the instants of the next times, at most `count`, the first of them `due_at`."""
-        if self.rule is None:
-            return (self.due_at,)
-        later = times(self.rule, max(self.first, self.due), count)
+        later = [self.due]
+        while self.rule is not None and len(later) < count:
+            after = following(self.rule, self.first, later[-1])
+            if after is None:
+                break
+            later.append(after)
         return tuple(instant_of(one, self.tz) for one in later)

@@ -61,19 +61,6 @@ def following(rule: Rule, first: datetime, after: datetime) -> datetime | None:
     return None
 
 
-def times(rule: Rule, first: datetime, count: int) -> tuple[datetime, ...]:
-    """Return the first local times of a rule, at most `count`."""
-    found: list[datetime] = []
-    after = first - timedelta(microseconds=1)
-    for _ in range(min(count, MAX_TIMES)):
-        moment = following(rule, first, after)
-        if moment is None:
-            break
-        found.append(moment)
-        after = moment
-    return tuple(found)
-
-
 def instant_of(local: datetime, zone: tzinfo) -> datetime:
     """Return the time in UTC at which the clocks of a zone show a local time."""
     return local.replace(tzinfo=zone, fold=0).astimezone(UTC)

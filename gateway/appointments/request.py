@@ -51,7 +51,7 @@ _FILLERS: Final = frozenset({"every", "on", "the", "of", "and", "each"})
 class Arguments(BaseModel):
     """The arguments of the tool. Null for an optional one counts as left out."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     text: Annotated[str, StringConstraints(max_length=MAX_WORDS)] | None = None
     at: Annotated[str, StringConstraints(max_length=40)] | None = None

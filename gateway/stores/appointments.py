@@ -27,6 +27,8 @@ LEASE: Final = timedelta(seconds=60)
 AT_ONCE: Final = 50
 """Occurrences of one claim."""
 MAX_LISTED: Final = 500
+MAX_ENDED: Final = 50
+"""Appointments of one person that are over and are kept, the latest."""
 PLACE: Final = TypeAdapter(Place)
 COLUMNS: Final = (
     "id, tenant, person, name, kind, place, words, first, zone, due, made_at, rule, follows,"
@@ -63,6 +65,12 @@ NUMBERS: Final = Statement("""
 """)
 IN_CHANNEL: Final = Statement("""
     SELECT count(*) FROM appointments WHERE channel = :channel AND state <> 'done'
+""")
+TRIM: Final = Statement("""
+    DELETE FROM appointments WHERE id IN (
+        SELECT id FROM appointments
+        WHERE tenant = :tenant AND person = :person AND state = 'done'
+        ORDER BY wake_at DESC, id LIMIT 1000 OFFSET :kept)
 """)
 ADD: Final = Statement("""
     INSERT INTO appointments (id, tenant, person, channel, name, kind, place, words, first, zone,
@@ -151,6 +159,7 @@ class AppointmentStore:
             if here >= per_place:
                 return Full(per_place, False)
             ((number,),) = yield from fetch(NUMBERS, whose)
+            yield from change(TRIM, {**whose, "kept": MAX_ENDED})
             yield from change(ADD, {**params, "number": number + 1})
             return replace(appointment, number=number + 1)
 

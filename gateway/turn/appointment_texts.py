@@ -39,9 +39,7 @@ LATER: Final = label("In 1 hour")
 
 def line_of(appointment: Appointment) -> Text:
     """Return an appointment in one line, with its next times."""
-    coming = [Moment(one) for one in appointment.coming(SHOWN_TIMES)] or [
-        Moment(appointment.due_at)
-    ]
+    coming = [Moment(one) for one in appointment.coming(SHOWN_TIMES)]
     said = named(ONCE if len(coming) < SHOWN_TIMES else REPEATED, appointment).of(time=coming[0])
     if len(coming) == SHOWN_TIMES:
         said = said.of(second=coming[1], third=coming[2])

@@ -121,11 +121,8 @@ class RemindTool:
         self.noted: list[Change] = []
 
     async def tools(self) -> tuple[ToolSpec, ...]:
-        """Return the others and this one last; none without others, because not every model
-        supports tools."""
-        others = await self._tools.tools()
-        own = RUN if self._maker.prompts else REMIND
-        return (*others, own) if others else ()
+        """Return the others and this one last, also alone: it is on because somebody chose it."""
+        return (*await self._tools.tools(), RUN if self._maker.prompts else REMIND)
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> ToolAnswer:
         if name != REMIND.name:

@@ -215,6 +215,7 @@ KINDS: Final[Mapping[str, Sentence]] = {
     "first_contacts": text("places in which I told you that I am a program"),
     "people_languages": text("your language"),
     "catchup_messages": text("messages of yours that I keep for people who missed them"),
+    "appointments": text("your reminders and scheduled questions"),
     "person_tokens": text("tokens for your own programs"),
     "adapter_state": text("facts about your account on its platform, and open questions to you"),
     "quarantine": text("work that stopped the program, without text"),

@@ -82,6 +82,7 @@ TABLES: Final = frozenset(
         "first_contacts",
         "people_languages",
         "catchup_messages",
+        "appointments",
         "console_sessions",
         "console_links",
         "config_versions",

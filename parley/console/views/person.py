@@ -1,7 +1,8 @@
 """The page of one person: who they are here, what they may do, what they cost, their conversations.
 
 Operators see everybody of the tenant, everybody else themselves. It has no text that the list of
-conversations does not show, and nothing of the person's memories.
+conversations does not show, and nothing of the person's memories. Of appointments everybody else
+sees the times, not the text.
 """
 
 from datetime import datetime, timedelta
@@ -43,6 +44,8 @@ DAYS: Final = 30
 """Days of the figures."""
 MOST: Final = 10
 """Conversations of the page."""
+MOST_APPOINTMENTS: Final = 50
+"""Appointments of the page, of all identities of the person."""
 MAX_LINKED: Final = 20
 UNKNOWN: Final = text("There is no such person, or you may not see them.")
 
@@ -72,6 +75,19 @@ class ApprovalOut(Output):
     """The time of the approval."""
 
 
+class AppointmentOut(Output):
+    """A reminder, or a scheduled question. `text` is empty for everybody but its person."""
+
+    number: int
+    next: datetime
+    """The time of the next occurrence."""
+    repeats: bool
+    question: bool
+    """True for a question that is asked in the name of the person."""
+    paused: bool
+    text: str
+
+
 class PersonOut(Output):
     """A person. `own`: it is the viewer. `access` is the decision whether the assistant answers
     them in a direct message, for operators; `access_missing` is the reason why it is not known."""
@@ -94,6 +110,8 @@ class PersonOut(Output):
     """The budgets of the person, and what is spent of them."""
     conversations: tuple[ConversationRow, ...] = Field(max_length=MOST)
     """The latest conversations."""
+    appointments: tuple[AppointmentOut, ...] = Field(max_length=MOST_APPOINTMENTS)
+    """Reminders and scheduled questions, the next one first."""
 
 
 async def person(viewer: Viewer, services: ConsoleServices, params: PersonQuery) -> PersonOut:
@@ -136,6 +154,7 @@ async def person(viewer: Viewer, services: ConsoleServices, params: PersonQuery)
         figures=figures_of(await services.storage.usage_figures.by("day", figures, DAYS + 1)),
         budgets=tuple(await own_budgets(viewer.tenant, services, who, persons)),
         conversations=conversations,
+        appointments=await _appointments(viewer, services, persons),
     )
 
 
@@ -172,6 +191,26 @@ async def _conversations(
         found.update({row.conversation: row for row in page.rows})
     latest = sorted(found.values(), key=lambda row: row.at, reverse=True)[:MOST]
     return await rows_of(viewer, services, latest, {})
+
+
+async def _appointments(
+    viewer: Viewer, services: ConsoleServices, persons: list[str]
+) -> tuple[AppointmentOut, ...]:
+    store, found = services.storage.appointments, []
+    for person in persons:
+        found += await store.of_person(viewer.tenant, person)
+    found.sort(key=lambda one: one.due_at)
+    return tuple(
+        AppointmentOut(
+            number=one.number,
+            next=one.due_at,
+            repeats=one.rule is not None,
+            question=one.kind == "prompt",
+            paused=one.state == "paused",
+            text=one.words if one.person in viewer.persons else "",
+        )
+        for one in found[:MOST_APPOINTMENTS]
+    )
 
 
 ROUTES: Final[tuple[AnyRoute, ...]] = (

@@ -66,3 +66,12 @@ def test_local_times_stay_when_the_clocks_change() -> None:
 
 def test_an_occurrence_has_the_same_name_in_every_zone() -> None:
     assert appointment().occurrence == appointment(zone="Asia/Tokyo").occurrence == "20261130090000"
+
+
+def test_the_next_times_are_those_of_the_whole_rule() -> None:
+    leap = datetime.fromisoformat("2028-02-29T09:00")
+    one = appointment(rule=Rule("year"), first=leap, due=datetime.fromisoformat("2031-02-28T09:00"))
+    assert [at.day for at in one.coming(3)] == [28, 29, 28]
+    ending = appointment(rule=Rule("day", until=(NINE + DAY).date()))
+    assert len(ending.coming(3)) == 2
+    assert appointment().coming(3) == (AT_NINE,)

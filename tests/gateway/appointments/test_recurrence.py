@@ -18,7 +18,6 @@ from gateway.appointments.recurrence import (
     following_instant,
     instant_of,
     local_of,
-    times,
 )
 
 FREQUENCIES = {
@@ -38,6 +37,19 @@ def local(text: str) -> datetime:
 FIRST = st.datetimes(local("2020-01-01"), local("2035-12-31")).map(
     lambda at: at.replace(second=0, microsecond=0, fold=0)
 )
+
+
+def times(rule: Rule, first: datetime, count: int) -> tuple[datetime, ...]:
+    """Return the first local times of a rule, at most `count`."""
+    found: list[datetime] = []
+    after = first - timedelta(microseconds=1)
+    for _ in range(count):
+        moment = following(rule, first, after)
+        if moment is None:
+            break
+        found.append(moment)
+        after = moment
+    return tuple(found)
 
 
 @st.composite

@@ -5,10 +5,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from db import Statement
 from gateway.appointments.appointment import Appointment
 from gateway.appointments.recurrence import Rule
 from gateway.immutable import replace
-from gateway.stores.appointments import AT_ONCE, LEASE, AppointmentStore, Full
+from gateway.stores.appointments import AT_ONCE, LEASE, MAX_ENDED, AppointmentStore, Full
 from gateway.stores.personal_data import SqlPersonalData
 from tests.gateway.appointments.values import ADA, BOB, DIRECT, NINE, NOW, ROOM, appointment
 from tests.support.clock import FakeClock
@@ -147,6 +148,19 @@ async def test_only_its_person_removes_it(store: AppointmentStore) -> None:
     assert not await store.remove(replace(one, person=BOB))
     assert await store.remove(one)
     assert not await store.remove(one)
+
+
+async def test_a_person_has_a_bounded_number_of_ended_ones(
+    store: AppointmentStore, engine: Engine
+) -> None:
+    for number in range(MAX_ENDED + 5):
+        one = await added(store, appointment(number))
+        await store.end(one, "done", AT_NINE + timedelta(minutes=number))
+    last = await added(store, appointment(MAX_ENDED + 5))
+    assert last.number == MAX_ENDED + 6
+    (count,) = (await engine.fetch(Statement("SELECT count(*) FROM appointments")))[0]
+    assert count == MAX_ENDED + 1
+    assert await store.find(appointment(0).id) is None
 
 
 async def test_ended_ones_are_deleted_after_their_time(store: AppointmentStore) -> None:

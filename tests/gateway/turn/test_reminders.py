@@ -156,6 +156,9 @@ async def test_the_tool_is_offered_only_where_appointments_are_on() -> None:
     async with gateway(tools=(OneTool(),)) as g:
         await g.take(received("hello"))
         assert "remind" not in {tool.name for tool in g.model.requests[0].tools}
+    async with gateway(policies=policies()) as g:
+        await g.take(received("hello"))
+        assert [tool.name for tool in g.model.requests[0].tools] == ["remind"]
     async with reminding() as (g, _):
         await g.take(received("hello"))
         (spec,) = [tool for tool in g.model.requests[0].tools if tool.name == "remind"]
@@ -483,3 +486,17 @@ async def test_a_turn_whose_model_fails_leaves_nothing() -> None:
         await g.take(received("please"))
         assert await all_of(runner) == []
         assert len(g.texts) == 1
+
+
+async def test_a_clock_that_jumps_doubles_nothing() -> None:
+    async with reminding() as (g, runner):
+        await ask(g, 1, {"text": "once", "at": "2026-11-21T11:00"})
+        await ask(g, 2, {"text": "daily", "at": "2026-11-21T11:00", "every": "day"})
+        await runner.pass_time(hours=2)
+        sent = sorted(text.partition("\n")[0] for text in g.texts[2:])
+        assert sent == ["⏰ daily", "⏰ once"]
+        await runner.pass_time(hours=-2)
+        await runner.pass_time(hours=1)
+        assert len(g.texts) == 4
+        await runner.pass_time(hours=24)
+        assert g.texts[4:] == ["⏰ daily"]

@@ -8,6 +8,7 @@ from gateway.policy.access import NOT_APPROVED
 from gateway.policy.decision import Decision
 from gateway.ports.prompt_blocks import BlockKind
 from gateway.ports.traces import Duration, Trace
+from gateway.turn.keep_appointments import keep_appointments
 from gateway.turn.pipeline import COMMAND_LIMITS, ENTRY, LIMITS, TURN, UNREADABLE
 from gateway.turn.save import save
 from parley.console.timeline import BLOCKS, STAGES, TITLES, timeline_of
@@ -24,7 +25,7 @@ def trace(*decisions: Decision, durations: tuple[Duration, ...] = ()) -> Trace:
 
 
 def test_every_stage_of_a_turn_is_known() -> None:
-    stages = (*ENTRY, *LIMITS, *COMMAND_LIMITS, *UNREADABLE, *TURN)
+    stages = (*ENTRY, *LIMITS, *COMMAND_LIMITS, *UNREADABLE, *TURN, keep_appointments)
     assert {stage.__name__ for stage in stages} - {save.__name__} == STAGES.keys()
     assert {stage for stages in STAGES.values() for stage in stages} <= TITLES.keys()
     assert set(BLOCKS) == set(BlockKind)

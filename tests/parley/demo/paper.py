@@ -241,6 +241,8 @@ class PaperGateway:
                 files=message.files,
                 reply_to_id=message.id,
             )
+            if message.text.startswith("Remind me"):
+                simulator.post(place, "⏰ now")
         elif question == self._limit + 1:
             simulator.post(
                 place,

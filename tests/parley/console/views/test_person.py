@@ -2,6 +2,8 @@
 
 import pytest
 
+from gateway.appointments.recurrence import Rule
+from tests.gateway.appointments.values import appointment
 from tests.parley.console.kit import OPERATOR, OTHER, OWNER, PERSON, Console, Page
 from tests.parley.console.talk import ROOM, World, direct
 from tests.parley.console.views.memory.kit import remember
@@ -74,3 +76,21 @@ async def test_people_are_named_on_the_pages_of_operators(console: Console, worl
         (f"web:main:{OTHER}", OTHER.title()),
     }
     assert world.adas
+
+
+async def test_operators_see_when_somebody_is_reminded_and_the_person_of_what(
+    console: Console, world: World
+) -> None:
+    one = appointment(1, person=ADA, rule=Rule("day"), words="water the orchid")
+    await console.program.app.storage.appointments.add(one, 50, 200)
+    operator = (
+        await console.program.api_client(OPERATOR)("GET", f"/console/person?person={ADA}")
+    ).json
+    (shown,) = operator["appointments"]
+    assert (shown["number"], shown["repeats"], shown["text"]) == (1, True, "")
+    page = await page_of(console, OPERATOR, ADA)
+    assert "Only this person can see what they are about" in page.text
+    assert "orchid" not in page.text
+    own = await page_of(console, PERSON)
+    assert "water the orchid" in own.text
+    assert "repeats" in own.text
