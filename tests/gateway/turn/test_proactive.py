@@ -1,5 +1,6 @@
 """What the assistant writes first: sent, kept waiting, sent together, or dropped with a reason."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
@@ -355,6 +356,20 @@ async def test_a_kill_between_the_steps_sends_nothing_twice(
         await ProactiveSender(g.services).release()
         assert len(await sent(g)) == 1
         assert await g.rows("proactive_sent") == 1
+
+
+async def test_processes_that_release_at_once_send_everything_once() -> None:
+    async with proactive_gateway(rules(quiet_hours="08:00-11:00")) as (g, sender):
+        people = [f"test:main:p{number % 7}" for number in range(30)]
+        for number, person in enumerate(people):
+            await sender.send(message(f"k{number}", f"<k{number}>", person=person))
+        await until(g, AT + timedelta(hours=2))
+        others = [ProactiveSender(g.services) for _ in range(3)]
+        await asyncio.gather(*(one.release() for one in (sender, *others)))
+        await sender.release()
+        whole = "\n".join(await sent(g))
+        assert [whole.count(f"<k{number}>") for number in range(30)] == [1] * 30
+        assert await sender.release() == 0
 
 
 async def test_a_kill_after_the_last_message_of_the_day_was_counted_does_not_delay_it() -> None:
