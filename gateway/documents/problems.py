@@ -5,10 +5,7 @@ from typing import Final
 
 from gateway.documents.model import UnreadableReason
 from gateway.errors import BadInput
-from gateway.text import Size, Text, text, verbatim
-
-INSTALL: Final = "pip install 'parley-gateway[documents]'"
-"""The command that adds the libraries for PDF, DOCX, XLSX and PPTX to an installation."""
+from gateway.text import Size, Text, text
 
 SENTENCES: Final[Mapping[UnreadableReason, Text]] = {
     "encrypted": text("The document is protected by a password."),
@@ -21,8 +18,8 @@ SENTENCES: Final[Mapping[UnreadableReason, Text]] = {
     "unsupported": text("Documents of this kind cannot be read."),
     "library_missing": text(
         "The libraries that read this kind of document are not installed. An operator installs them"
-        " with `{command}`."
-    ).of(command=verbatim(INSTALL)),
+        " with `pip install 'parley-gateway[documents]'`."
+    ),
     "broke_down": text("The program that reads documents failed at this one."),
     "busy": text("Too many documents are being read at this moment; send it again later."),
 }

@@ -5,7 +5,7 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.documents.formats import bare, looks_like_document, named_family
-from gateway.documents.model import DocumentFormat, DocumentPage, LeftOut, ReadDocument
+from gateway.documents.model import DocumentPage, LeftOut, ReadDocument
 from gateway.documents.problems import UnreadableDocument
 from gateway.documents.reader import DocumentReader
 from gateway.immutable import replace
@@ -14,13 +14,9 @@ from gateway.policy.history_redaction import redact_for_history
 from gateway.ports import CanFetchFiles, DocumentBlock
 from safety.unicode import safe_unicode
 
-_UNITS: Final[dict[DocumentFormat, str]] = {
-    "pdf": "page",
-    "docx": "page",
-    "pptx": "slide",
-    "xlsx": "sheet",
-    "epub": "chapter",
-}
+_UNITS: Final = frozenset({"page", "slide", "sheet", "chapter", "section"})
+"""The first words of labels that count the parts of a document."""
+_ROWS: Final = ", rows "
 _LEFT_OUT: Final[dict[LeftOut, str]] = {
     "macros": "macros",
     "files": "other files within it",
@@ -126,7 +122,7 @@ def _pictures(pages: list[DocumentPage]) -> list[str]:
 
 def _heading(document: ReadDocument, last: DocumentPage | None, shown: int, *, partly: bool) -> str:
     """Say which part of the document follows, and what it has besides."""
-    unit, total = _UNITS.get(document.format, "part"), document.total
+    unit, total = _unit_of(document), document.total
     facts = [document.format.upper()] if document.format != "text" else []
     if total > 1 or document.format == "pdf":
         facts.append(f"{total:,} {unit}{'s' if total > 1 else ''}")
@@ -147,6 +143,13 @@ def _heading(document: ReadDocument, last: DocumentPage | None, shown: int, *, p
         besides = " and ".join(_LEFT_OUT[one] for one in document.left_out)
         described = f"{described}; its {besides} were not read"
     return described
+
+
+def _unit_of(document: ReadDocument) -> str:
+    """Return the word that counts the parts of a document: "page" where all of them are pages."""
+    words = {page.label.partition(" ")[0] for page in document.pages}
+    divided = any(_ROWS in page.label for page in document.pages)
+    return next(iter(words)) if len(words) == 1 and words <= _UNITS and not divided else "part"
 
 
 def pictures_of(document: ReadDocument, name: str) -> DocumentBlock | None:
