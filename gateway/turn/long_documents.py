@@ -220,8 +220,8 @@ class DocumentTools:
 
 
 def _file(document: LongDocument) -> str:
-    part = "" if document.searchable >= document.total else f" up to page {document.searchable}"
-    return f"{_named(document)} ({document.total} pages, searchable{part})"
+    part = "" if document.searchable >= document.total else f" up to {document.searchable}"
+    return f"{_named(document)} (1 to {document.total}, searchable{part})"
 
 
 def _result(passage: Passage) -> dict[str, str]:

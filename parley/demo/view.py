@@ -30,6 +30,7 @@ SKIPPED: Final[Mapping[tuple[str, str], Text]] = {
     ("access", "open"): text("no access list is set: everybody is served"),
     ("appointments", "none"): text("the assistant noted no appointment"),
     ("attachments", "none"): text("the message has no files"),
+    ("documents", "none"): text("the conversation has no documents"),
     ("budget", "no_budget"): text("no budget is set"),
     ("context", "memory_off"): text("the person switched memory off"),
     ("limits", "counted_before"): text("the message was counted before"),
