@@ -71,6 +71,8 @@ TITLES: Final[Mapping[str, Text]] = {
     "crash_guard": text("Repeated crashes"),
     "confirmation": text("Confirmation"),
     "age": text("Age of the message"),
+    "voice": text("Voice messages"),
+    "speech": text("Speech"),
     "proactive": text("Messages without being asked"),
     "repetition": text("Repeated answer"),
     "project": text("Project"),

@@ -47,6 +47,7 @@ from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.store_retry import StoreRetry
 from gateway.stores.admissions import SqlAdmissions
 from gateway.stores.appointments import AppointmentStore
+from gateway.stores.catchup import CatchUpStore
 from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.stores.feedback import FeedbackStore
 from gateway.stores.first_contacts import FirstContacts
@@ -59,7 +60,7 @@ from gateway.stores.takeovers import TakeoverStore
 from gateway.stores.traces import Traces
 from gateway.stores.unit_of_work import SqliteUnitOfWork
 from gateway.stores.usage import UsageLedger
-from gateway.turn.catchup import CatchUpRules
+from gateway.turn.catchup import CatchUp, CatchUpRules
 from gateway.turn.disclosure import Disclosure
 from gateway.turn.pipeline import Pipeline
 from gateway.turn.readers import Readers
@@ -253,6 +254,7 @@ async def gateway(
         readers=Readers(PeopleLanguages(held), clock, PlaceZones(held)),
         disclosure=Disclosure(FirstContacts(held), clock),
         speech=speech or Speech(),
+        catchup=CatchUp(CatchUpStore(held), clock, catchup) if catchup is not None else None,
         long_documents=SqlLongDocuments(held, clock),
     )
     pipeline = Pipeline(services)

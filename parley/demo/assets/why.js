@@ -8,6 +8,7 @@ const WORDS = {
   budget: say("Within the budget?"), context: say("Earlier messages"), attachments: say("Files"),
   model: say("Model"), tool: say("Tool"), response_filter: say("Free of secrets?"), render: say("Formatting"),
   memory: say("Memory"), recall: say("Recall"), task: say("Task"), thread: say("Thread"), "context blocks": say("Blocks of the prompt"), save: say("Storage"), queue: say("Queue"), confirmation: say("Confirmation"),
+  documents: say("Documents"), appointments: say("Appointments"), voice: say("Voice messages"), speech: say("Speech"),
 };
 const VERDICTS = { skipped: say("skipped"), yes: say("yes"), no: say("no") };
 const KINDS = { message: say("message"), command: say("command"), button: say("button"), reaction: say("reaction") };

@@ -39,6 +39,7 @@ class Seen:
             key="conversation",
             asked=Asked((), (shown,), (text,)),
             asker=Asker(person="ada"),
+            generation=SimpleNamespace(catchup=None),
             answer=WrittenAnswer(text + "?"),
             stored=StoredTexts(),
         )
