@@ -26,7 +26,7 @@ Opened = TypeVar("Opened", SqliteDatabase, PostgresDatabase)
 
 PATIENT = PoolLimits(checkout=PATIENCE, statement=PATIENCE)
 """For tests in which the server is there and only the machine is busy."""
-WORD_INDEXES = ("memories_text", "shares_text", "turns_text")
+WORD_INDEXES = ("long_document_text", "memories_text", "shares_text", "turns_text")
 """Tables of SQLite whose rows cannot be listed, with those that they consist of."""
 _NUMBERS = itertools.count()
 _COPIES: WeakKeyDictionary[PostgresServer, dict[tuple[Schema, ...], "_Copies"]] = (
