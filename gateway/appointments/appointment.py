@@ -16,7 +16,7 @@ from gateway.zones import UTC, zone_named
 MAX_WORDS: Final = 1_000
 """Characters of the text of an appointment."""
 MAX_AHEAD: Final = timedelta(days=3_660)
-"""How far ahead the first time may be."""
+"""The longest time until the first occurrence."""
 Kind = Literal["reminder", "prompt"]
 State = Literal["active", "paused", "done"]
 

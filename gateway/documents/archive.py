@@ -185,7 +185,7 @@ def reader_of(data: bytes, limits: DocumentLimits) -> Reader:
     library. Raises `CannotRead`, and ImportError without it."""
     archive = Archive(data, limits)
     if "META-INF/container.xml" in archive.names:
-        from gateway.documents.book import read_epub  # noqa: PLC0415
+        from gateway.documents.book import read_epub  # noqa: PLC0415 - read when needed
 
         return partial(read_epub, archive)
     main = archive.one("", "officeDocument") if "_rels/.rels" in archive.names else ""
@@ -196,15 +196,15 @@ def reader_of(data: bytes, limits: DocumentLimits) -> Reader:
         raise CannotRead("damaged")
     match local(root):
         case "document":
-            from gateway.documents.word import read_docx  # noqa: PLC0415
+            from gateway.documents.word import read_docx  # noqa: PLC0415 - read when needed
 
             return partial(read_docx, archive, main, root)
         case "presentation":
-            from gateway.documents.slides import read_pptx  # noqa: PLC0415
+            from gateway.documents.slides import read_pptx  # noqa: PLC0415 - read when needed
 
             return partial(read_pptx, archive, main, root)
         case "workbook":
-            from gateway.documents.sheets import read_xlsx  # noqa: PLC0415
+            from gateway.documents.sheets import read_xlsx  # noqa: PLC0415 - read when needed
 
             return partial(read_xlsx, archive)
     raise CannotRead("unsupported")

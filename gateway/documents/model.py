@@ -81,7 +81,7 @@ class ReadDocument(Struct, frozen=True):
     cut: bool = False
     """True if pages, or parts of them, were left out because of a limit."""
     left_out: tuple[LeftOut, ...] = ()
-    """What the document has besides and was passed over."""
+    """Parts of the document that were passed over."""
     picture_pdf: bytes = b""
     """The pages that are pictures as a PDF of their own; empty if there are none, or none fit."""
     pictured: tuple[int, ...] = ()
@@ -117,5 +117,5 @@ class ReadRequest(Struct, frozen=True):
     """The first line for the reading process; the bytes of the document follow."""
 
     family: Literal["pdf", "zip", "html", "csv", "tsv"]
-    """What the bytes and the name show. The reading process finds out what a zip is."""
+    """The kind as the bytes and the name show it. The reading process finds out what a zip is."""
     limits: DocumentLimits

@@ -48,7 +48,7 @@ def button_in(language: Language, offered: Choice) -> Button:
 
 @dataclass(frozen=True, slots=True)
 class VoiceMessage:
-    """What a platform needs to show a file of OGG with Opus as a voice message."""
+    """The facts that a platform needs to show a file of OGG with Opus as a voice message."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {
         "ser_json_bytes": "base64",

@@ -94,7 +94,7 @@ class Speaker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """What recognises and makes speech, with its limits and prices. Without a recogniser nobody is
+    """The parts that recognise and make speech, with limits and prices. Without a recogniser nobody is
     listened to, and without a speaker nothing is spoken."""
 
     recogniser: Recogniser | None = None

@@ -43,7 +43,7 @@ _PASSING: Final = frozenset((408, 409, 425, 429, 500, 502, 503, 504, 529))
 _OPTIONAL: Final = ("response_format", "language")
 _UNREADABLE: Final = ("decod", "invalid file", "format", "corrupt", "could not be read", "audio")
 _CAPTIONS: Final = ("[BLANK_AUDIO]", "[silence]", "(silence)", "[MUSIC]", "[ Silence ]")
-"""What whisper.cpp writes for a recording without words."""
+"""The text of whisper.cpp for a recording without words."""
 
 log = structlog.get_logger(__name__)
 

@@ -1,4 +1,4 @@
-"""What the assistant writes first: the counts of a day, messages that wait, and the quiet hours of
+"""Messages that the assistant writes first: their counts of a day, those that wait, quiet hours of
 places. The quiet hours of people are stored with their time zone (`people_languages`)."""
 
 from collections.abc import Sequence

@@ -46,7 +46,7 @@ HEAD: Final = (
 NOTHING: Final = "Nothing of that is kept here."
 ALONE: Final = "No other tool runs in an answer about messages of a place."
 UNKEPT: Final = "(An answer about messages of this place, which is not kept.)"
-"""What the history has in place of such an answer."""
+"""The text that the history has in place of such an answer."""
 
 
 class CatchUpTool:

@@ -41,7 +41,7 @@ class ShownPart(Struct, frozen=True):
     """The part of a document that fits into the prompt."""
 
     heading: str
-    """What is shown of what."""
+    """The line above it: the file, and the pages that are shown."""
     text: str
     characters: int
     """Of the pages, without their marks."""

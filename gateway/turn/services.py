@@ -104,7 +104,7 @@ class Stores(Struct, frozen=True):
     takeovers: TakeoverStore | None = None
     appointments: AppointmentStore | None = None
     proactive: ProactiveStore | None = None
-    """What the assistant writes first; None: it writes that at once."""
+    """Messages that the assistant writes first; None: they are sent at once."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ RECORDED: Mapping[str, SimFile] = {
     "discord": SimFile("voice-message.ogg", "audio/ogg", OPUS),
     "slack": SimFile("audio_message.m4a", "audio/mp4", M4A),
 }
-"""What the platforms' apps send when somebody speaks."""
+"""The files that apps of the platforms send when somebody speaks."""
 SIMULATORS: Mapping[str, type[PlatformSimulator]] = {
     "telegram": TelegramSimulator,
     "whatsapp": WhatsAppSimulator,

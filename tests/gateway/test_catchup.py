@@ -77,7 +77,7 @@ async def switched_on(g: Gateway) -> None:
 
 
 async def missed(g: Gateway, author: str = "ada", **arguments: str) -> str:
-    """What the person is told."""
+    """The text that the person gets."""
     g.model.reply = reads(**arguments)  # type: ignore[assignment]  # a reply
     before = len(g.adapter.sent)
     event = asked(f"What did I miss? {len(g.model.requests)}", author)

@@ -1,4 +1,4 @@
-"""What the model asks for becomes a time and a rule, or an error that says what to write."""
+"""The request of the model becomes a time and a rule, or an error that says what to write."""
 
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo

@@ -117,7 +117,7 @@ def encrypted_pdf() -> bytes:
 
 
 def saved(made: Any) -> bytes:
-    """What a library of Office has made, as a file."""
+    """The file that a library of Office made."""
     output = io.BytesIO()
     made.save(output)
     return output.getvalue()

@@ -1,4 +1,4 @@
-"""What the assistant writes first: sent, kept waiting, sent together, or dropped with a reason."""
+"""Messages that the assistant writes first: sent, kept waiting, sent together, or dropped with a reason."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
