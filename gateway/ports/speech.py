@@ -94,7 +94,7 @@ class Speaker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """The parts that recognise and make speech, with limits and prices. Without a recogniser nobody is
+    """The parts of speech, with limits and prices. Without a recogniser nobody is
     listened to, and without a speaker nothing is spoken."""
 
     recogniser: Recogniser | None = None

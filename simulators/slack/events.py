@@ -88,7 +88,7 @@ def file_object(file_url: str, world: World, message: Message) -> list[Payload]:
 
 
 def _clip(name: str, mime: str) -> Payload:
-    """The fields that Slack adds to a clip that its client recorded, which it names "audio_message"."""
+    """The fields that Slack adds to a clip of its client, which is named "audio_message"."""
     if not (name.startswith("audio_message") and mime.startswith("audio/")):
         return {}
     return {"subtype": "slack_audio", "duration_ms": 2_000, "transcription": {"status": "none"}}

@@ -1,4 +1,4 @@
-"""Messages that the assistant writes first, with the real clients: WhatsApp's window, and quiet hours."""
+"""Messages that the assistant writes first, by the real clients: the window, quiet hours."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Messages that the assistant writes first: sent, kept waiting, sent together, or dropped with a reason."""
+"""Messages that the assistant writes first are sent, wait, join others, or are dropped."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
