@@ -1,12 +1,16 @@
 """Starts a program in a process group of its own, and ends it with those that it started."""
 
-import asyncio
+from __future__ import annotations
+
 import contextlib
 import os
 import signal
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 END_SECONDS: Final = 10.0
 """The wait for a killed process; one that waits for a disk can stay."""
@@ -26,6 +30,8 @@ async def started_in_group(
     A cancellation waits for the start: a start that is cancelled before its pipes are connected can
     hang in asyncio (CPython issue 125502). `chunk` is the bytes that are read from it at once.
     """
+    import asyncio  # noqa: PLC0415 - commands that start nothing load no library
+
     starting = asyncio.create_task(
         asyncio.create_subprocess_exec(
             *command,
@@ -48,6 +54,8 @@ async def started_in_group(
 
 async def end_group(process: asyncio.subprocess.Process) -> None:
     """End a command with every process that it started, and wait for it within the limit."""
+    import asyncio  # noqa: PLC0415 - as above
+
     kill_group(process.pid)
     if process.stdin is not None:
         process.stdin.close()

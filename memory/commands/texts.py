@@ -214,6 +214,8 @@ KINDS: Final[Mapping[str, Sentence]] = {
     "people_names": text("your name, as operators read it"),
     "first_contacts": text("places in which I told you that I am a program"),
     "people_languages": text("your language"),
+    "proactive_sent": text("how often I wrote to you first"),
+    "proactive_waiting": text("messages that wait to be sent to you"),
     "catchup_messages": text("messages of yours that I keep for people who missed them"),
     "appointments": text("your reminders and scheduled questions"),
     "person_tokens": text("tokens for your own programs"),

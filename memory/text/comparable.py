@@ -207,7 +207,7 @@ PLACES_AFTER: Final = Words.named("after a place", unspaced="unspaced after a pl
 """Words after a place."""
 NOT_SINGLE: Final = Words.named("", unspaced="unspaced no single values")
 """Words that begin with one of `SINGLE` and mean something else."""
-LOCATIVE: Final = re.compile(r"(?:[\uac00-\ud7af]에|[a-zçğıöşüİ]{3,}['’]?[dt][ae])$")
+LOCATIVE: Final = re.compile(r"(?:[\uac00-\ud7af]에|[a-zçğıöşüİ]{3}['’]?[dt][ae])$")
 """A Korean or Turkish word that its ending marks as a place."""
 OWNED: Final = re.compile(
     r"(?:[a-zçğöşü][ıiuü]m(?:[ıiuü]z)?|[\u0620-\u064a]{2}(?:ي|نا))$|^ال[\u0620-\u064a]{2}"

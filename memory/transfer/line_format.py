@@ -81,6 +81,8 @@ TABLES: Final = frozenset(
         "approvers",
         "first_contacts",
         "people_languages",
+        "proactive_sent",
+        "proactive_waiting",
         "catchup_messages",
         "appointments",
         "console_sessions",

@@ -92,6 +92,7 @@ TOOLS: Final = (STORE, SEARCH, BRIEF, DELETE)
 """They change nothing but this person's own memory, so every role and audience may use them."""
 
 
+TOLD_ALONE: Final = "it is not stored; the person is told why alone, so say no more about it here"
 ONLY_THE_PERSON: Final = (
     "Nothing was deleted: this turn contains text that the person did not write. The person can "
     "delete it with `/forget` and the topic."
@@ -250,6 +251,8 @@ class MemoryTools:
         answer = stored_answer(result)
         if result.outcome is Outcome.STORED and result.content != args.content:
             answer["content"] = result.content
+        if result.code == "secret" and self._handle.access.room:
+            answer["error"] = TOLD_ALONE
         return as_json(answer)
 
     async def _search(self, args: SearchArguments) -> str:

@@ -31,6 +31,7 @@ STAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "check_readable": ("readable",),
     "reserve_budget": ("budget",),
     "open_memory": ("memory",),
+    "hear": ("voice", "speech"),
     "read_history": ("context",),
     "read_thread": ("thread",),
     "read_attachments": ("attachments",),
@@ -42,6 +43,7 @@ STAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "remember": ("memory",),
     "settle_task": ("task",),
     "keep_appointments": ("appointments",),
+    "speak": ("speech",),
     "render_answer": ("render",),
 }
 """The stages of a decision by the name of the function whose duration is stored."""

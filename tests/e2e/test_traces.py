@@ -24,6 +24,7 @@ STAGES: Final = [
     "thread",
     "attachments",
     "recall",
+    "documents",
     "context",
     "model",
     "response_filter",

@@ -281,6 +281,7 @@ async def test_parts_close_in_the_order_of_a_message_and_stores_last(
         app.health.stop,
         app._save_calibrations,
         app.security.stop,
+        app.speech.close,
         app.storage.stop,
     ]
     await app.stop()
