@@ -119,7 +119,14 @@ class DueAppointments:
             return
         if asks:
             await self._ask(happens.appointment, now)
-        await self._store.advance(one, happens.following, now)
+        if not await self._store.advance(one, happens.following, now):
+            await self._take_back(one, pending)
+
+    async def _take_back(self, one: Appointment, pending: PendingNotice) -> None:
+        """Forget a message that waits, if its appointment was removed or moved meanwhile."""
+        waiting = self._services.stores.proactive
+        if waiting is not None and not one.happens_as(await self._store.find(one.id)):
+            await waiting.drop(pending)
 
     async def _is_skipped(self, happens: Happening) -> bool:
         """Return True for an occurrence that is too late; the last one is said to be missed."""
@@ -181,7 +188,7 @@ class DueAppointments:
         asked_for = None if recurs or one.kind == "prompt" else one.due_at
         return PendingNotice(
             one.tenant,
-            f"{one.kind}-{one.id}-{one.occurrence}",
+            one.key_of(one.occurrence),
             Notice(one.person, one.place, said, buttons),
             "asked" if asked_for is not None else "recurring",
             asked_for,

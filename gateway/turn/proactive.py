@@ -95,6 +95,9 @@ class ProactiveSender:
             return Verdict("send", proactive.SENT)
         if await store.is_held(pending):
             return Verdict("wait", proactive.HELD)
+        # Before its process died: the circumstances of this moment may be others.
+        if await self._services.stores.outbox.deliveries(pending.key, 1):
+            return Verdict("send", proactive.SENT)
         case = await self._case(pending, store)
         verdict = case if isinstance(case, Verdict) else case.verdict()
         if isinstance(case, _Case) and verdict.action == "send" and case.account.reaches is None:
