@@ -160,7 +160,8 @@ class ProactiveSender:
         return len(due)
 
     async def _release_to_one(self, group: Sequence[WaitingNotice], store: ProactiveStore) -> None:
-        """Decide about the messages for one reader; those without buttons are sent as one."""
+        """Decide about the messages of one person to one place; those without buttons are sent as
+        one."""
         together: list[WaitingNotice] = []
         for one in group:
             verdict = await self._verdict_again(one, store)
@@ -426,7 +427,7 @@ def _uncounted(now: Circumstances) -> Circumstances:
 def _reader_of(one: WaitingNotice) -> tuple[str, ...]:
     notice = one.pending.notice
     where = str(key_of(one.pending.tenant, notice.place))
-    return (where, _only_reader(notice), one.reason)
+    return (where, notice.person, one.reason)
 
 
 def _order(one: WaitingNotice) -> tuple[tuple[str, ...], datetime, str]:

@@ -425,3 +425,19 @@ async def test_too_many_waiting_messages_are_refused(monkeypatch: pytest.MonkeyP
         actions = [(await sender.send(message(f"k{n}"))).action for n in range(4)]
         assert actions == ["wait", "wait", "never", "never"]
         assert g.counts["proactive", proactive.TOO_MANY] == 2
+
+
+async def test_messages_of_several_people_in_one_room_are_each_their_own() -> None:
+    """Otherwise the words of one would be sent and erased in the name of another."""
+    async with proactive_gateway(rules(quiet_hours="08:00-11:00")) as (g, sender):
+        for key, person in (("k1", ADA), ("k2", BOB), ("k3", ADA)):
+            await sender.send(message(key, place=ROOM, person=person))
+        await until(g, AT + timedelta(hours=2))
+        await sender.release()
+        await g.rest()
+        said = sorted((one.person, one.part.text) for one in g.adapter.sent if one.part is not None)
+        head = WAITED[proactive.PLACE_HOURS].english
+        assert said == [
+            (ADA, f"{head}\n\nabout k1\n\nabout k3"),
+            (BOB, f"{head}\n\nabout k2"),
+        ]
