@@ -190,13 +190,14 @@ class AppointmentStore:
 
         def work() -> Work[bool]:
             row = yield from fetch_first(FIND, params)
-            if row is None:
+            if row is None or not (yield from change(CHANGE, params)):
                 return False
+            # After the appointments, as in an erasure: otherwise both could deadlock in PostgreSQL.
             unsent = yield from forgotten(*_waiting(appointment))
             if unsent and _times(_appointment(row)) == _times(appointment):
                 due = datetime.strptime(unsent[-1].rpartition("-")[2], OCCURRENCE)  # noqa: DTZ007 - local times have no zone here
-                params.update(_params(replace(appointment, due=due)))
-            return (yield from change(CHANGE, params)) > 0
+                yield from change(CHANGE, _params(replace(appointment, due=due)))
+            return True
 
         changed = await self._database.run(work)
         self.changed.set()
@@ -207,8 +208,9 @@ class AppointmentStore:
         params = {"id": appointment.id, "person": storable(appointment.person)}
 
         def work() -> Work[bool]:
+            removed = yield from change(REMOVE, params)
             yield from forgotten(*_waiting(appointment))
-            return (yield from change(REMOVE, params)) > 0
+            return removed > 0
 
         return await self._database.run(work)
 

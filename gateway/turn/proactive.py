@@ -261,6 +261,8 @@ class ProactiveSender:
             services.policies.proactive,
             services.policies.times,
         )
+        if not _is_of_tenant(pending, services):
+            return Verdict("never", proactive.UNKNOWN_TENANT)
         known = await known_ids(person, services) or KnownIds()
         role = role_in(pending.tenant, person, services, aliases=known.current)
         access = await served(Principal(pending.tenant, person, role), place, known, services)
@@ -408,6 +410,16 @@ async def _reach_of(pending: PendingNotice, account: ConnectedAccount) -> Platfo
     except DeliveryError as error:
         log.warning("reach_unknown", platform=pending.notice.place.platform, error=str(error))
         return None
+
+
+def _is_of_tenant(pending: PendingNotice, services: Services) -> bool:
+    """Return True if the person still belongs to the tenant of a message at its place."""
+    notice = pending.notice
+    try:
+        now = services.extensions.tenant_of(notice.place, identity_of(notice.person))
+    except TenantUnknown:
+        return False
+    return now == pending.tenant
 
 
 def _only_reader(notice: Notice) -> str:

@@ -306,6 +306,18 @@ async def test_who_lost_access_gets_nothing_and_the_reason_is_kept() -> None:
         assert trace.id == "k1"
 
 
+async def test_who_belongs_to_another_tenant_by_now_gets_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with proactive_gateway(rules(quiet_hours="08:00-11:00")) as (g, sender):
+        await sender.send(message())
+        monkeypatch.setattr(type(g.services.extensions), "tenant_of", lambda *_: "other")
+        await until(g, AT + timedelta(hours=2))
+        await sender.release()
+        assert await sent(g) == []
+        assert g.counts["proactive", proactive.UNKNOWN_TENANT] == 1
+
+
 async def test_who_left_gets_nothing_and_an_unsure_platform_is_asked_again() -> None:
     adapter = Guarded()
     async with proactive_gateway(adapter=adapter) as (g, sender):
