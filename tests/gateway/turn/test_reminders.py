@@ -311,6 +311,10 @@ async def test_the_button_under_a_reminder_repeats_it_in_an_hour_once() -> None:
         assert again.number == 2
         await runner.pass_time(hours=1)
         assert g.texts.count("⏰ tea") == 2
+        for number in range(2):  # the first message still has its button
+            await g.take(ButtonPressed(f"n{number}", direct(), MessageAuthor("ada"), value))
+        await runner.pass_time(hours=1)
+        assert g.texts.count("⏰ tea") == 3
 
 
 async def test_wall_clock_times_move_with_the_person_and_instants_do_not() -> None:
