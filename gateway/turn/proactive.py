@@ -196,25 +196,41 @@ class ProactiveSender:
         waiting = await store.batch(tenant, batch)
         if not waiting:  # another process sends them, or their person was erased
             return
-        first = waiting[0]
+        first, now = waiting[0], self._services.clock.now()
+        if await self._services.stores.outbox.deliveries(batch, 1):
+            # Its process died then. The circumstances of this moment may be others.
+            await self._settle(first, batch, store, now)
+            return
         case = await self._case(first.pending, store)
-        if isinstance(case, Verdict):
-            await self._end(waiting, case, store)
+        verdict = case if isinstance(case, Verdict) else may_send(case.facts, _uncounted(case.now))
+        if isinstance(case, Verdict) or verdict.action != "send":
+            await self._end(waiting, verdict, store)
+            return
+        if verdict.by_template and len(waiting) > 1:  # a template has one of them
+            await self._end(waiting, Verdict("wait", proactive.WINDOW, now), store)
             return
         if _is_extra(first):
             case = replace(case, now=_uncounted(case.now))
-        by_template = case.now.reach != "open"
-        notice = first.pending.notice if by_template else _as_one(waiting)
-        if not await self._send_now(case, batch, notice, store, by_template=by_template):
+        notice = first.pending.notice if verdict.by_template else _as_one(waiting)
+        if not await self._send_now(case, batch, notice, store, by_template=verdict.by_template):
             await self._end(waiting, case.when_full(), store)
             return
         for one in waiting:
             self._note(one.pending, Verdict("send", one.reason))
-        if case.account.reaches is not None:
-            due = case.now.now + TAKEN_WITHIN
-            await store.delay_batch(tenant, batch, due, proactive.UNCONFIRMED)
+        await self._settle(first, batch, store, now)
+
+    async def _settle(
+        self, first: WaitingNotice, batch: str, store: ProactiveStore, now: datetime
+    ) -> None:
+        """Forget a batch that was queued, once the platform took it."""
+        place = first.pending.notice.place
+        account = self._services.connected.get((place.platform, place.account))
+        if account is not None and account.reaches is not None:
+            await store.delay_batch(
+                first.pending.tenant, batch, now + TAKEN_WITHIN, proactive.UNCONFIRMED
+            )
         else:
-            await store.end_batch(tenant, batch, case.now.now)
+            await store.end_batch(first.pending.tenant, batch, now)
 
     async def _end(
         self, waiting: Sequence[WaitingNotice], verdict: Verdict, store: ProactiveStore

@@ -370,6 +370,53 @@ async def test_a_kill_between_the_steps_sends_nothing_twice(
         assert await g.rows("proactive_sent") == 1
 
 
+async def test_a_kill_before_messages_are_queued_decides_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The process dies after it chose the messages, and quiet hours or a closed window follow."""
+    adapter = Windowed()
+    adapter.open = "open"
+    async with proactive_gateway(rules(quiet_hours="08:00-11:00"), adapter) as (g, sender):
+        await sender.send(message("k1"))
+        await sender.send(message("k2"))
+        await until(g, AT + timedelta(hours=2))
+        with monkeypatch.context() as patched:
+            patched.setattr(ProactiveSender, "_send_batch", _killed)
+            with pytest.raises(ZeroDivisionError):
+                await sender.release()
+        await g.services.readers.choose_quiet("default", ADA, "11:00-13:00")
+        await sender.release()
+        assert await sent(g) == []
+        await until(g, AT + timedelta(hours=4))
+        with monkeypatch.context() as patched:
+            patched.setattr(ProactiveSender, "_send_batch", _killed)
+            with pytest.raises(ZeroDivisionError):
+                await sender.release()
+        adapter.open = "template"
+        for _ in range(3):
+            await sender.release()
+        assert sorted(await sent(g)) == ["about k1", "about k2"]
+
+
+async def test_quiet_hours_that_begin_after_messages_were_queued_send_nothing_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with proactive_gateway(rules(quiet_hours="08:00-11:00")) as (g, sender):
+        store = g.services.stores.proactive
+        assert store is not None
+        await sender.send(message("k1"))
+        await until(g, AT + timedelta(hours=2))
+        with monkeypatch.context() as patched:
+            patched.setattr(type(store), "end_batch", _killed)
+            with pytest.raises(ZeroDivisionError):
+                await sender.release()
+        await g.services.readers.choose_quiet("default", ADA, "11:00-13:00")
+        await sender.release()
+        await until(g, AT + timedelta(hours=4))
+        await sender.release()
+        assert len(await sent(g)) == 1
+
+
 async def test_processes_that_release_at_once_send_everything_once() -> None:
     async with proactive_gateway(rules(quiet_hours="08:00-11:00")) as (g, sender):
         people = [f"test:main:p{number % 7}" for number in range(30)]
