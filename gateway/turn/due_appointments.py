@@ -93,8 +93,9 @@ class DueAppointments:
                 log.exception("appointment_failed", appointment=one.id)
         return len(claimed)
 
-    async def _work_on(self, one: Appointment) -> None:
+    async def _work_on(self, claimed: Appointment) -> None:
         services, now = self._services, self._services.clock.now()
+        one = replace(claimed, place=services.rooms.at_present(claimed.place))
         if (one.place.platform, one.place.account) not in services.connected:
             await self._store.wait(one, now + AGAIN_AFTER)
             return

@@ -424,6 +424,20 @@ async def test_a_scheduled_question_is_asked_with_the_rights_of_its_maker() -> N
         assert len(g.texts) == 2
 
 
+async def test_a_scheduled_question_is_asked_before_the_readers_of_that_moment() -> None:
+    public = replace(ROOM, audience=Audience.PUBLIC_ROOM, outsiders=True)
+    key = "AKIA" + "IOSFODNN7ABCDEFG"
+    async with reminding(policies(roles=OPERATOR)) as (g, runner):
+        asked = {"text": SUMMARY, "in_minutes": 5, "run": True}
+        await ask(g, 1, asked, content=SUMMARY, at=ROOM, mentions_bot=True)
+        await g.take(received("hello all", message_id="m3", at=public))
+        g.model.reply = lambda request: f"The key is {key}."
+        await runner.pass_time(minutes=5)
+        assert len(g.texts) == 2
+        assert not any(key in one for one in g.texts)
+        assert g.adapter.sent[-1].place == public
+
+
 async def test_a_scheduled_question_waits_for_the_end_of_quiet_hours() -> None:
     quiet = policies(roles=OPERATOR, proactive=ProactivePolicy(quiet_hours="10:03-11:00"))
     async with reminding(quiet) as (g, runner):
