@@ -154,10 +154,11 @@ class DueAppointments:
         return "left" if await self._has_left(one, person) else ""
 
     async def _has_left(self, one: Appointment, person: PersonId) -> bool:
-        place = one.place
-        if place.audience is Audience.DIRECT:
+        place, in_room = one.place, one.place.audience is not Audience.DIRECT
+        space = place.workspace_id or (place.channel_id if in_room else "")
+        if not space or not (in_room or one.kind == "prompt"):
             return False
-        project = f"{place.platform}:{place.account}:{place.workspace_id or place.channel_id}"
+        project = f"{place.platform}:{place.account}:{space}"
         return await self._belongs(str(person), project) is MembershipStatus.GONE
 
     async def _stop(self, one: Appointment, reason: str, now: datetime) -> None:
@@ -193,7 +194,7 @@ class DueAppointments:
             Notice(one.person, one.place, said, buttons),
             "asked" if asked_for is not None else "recurring",
             asked_for,
-            as_member=not direct,
+            as_member=not direct or one.kind == "prompt",
         )
 
     async def _reminder(self, happens: Happening) -> tuple[Text, tuple[Choice, ...]]:

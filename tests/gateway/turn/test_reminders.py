@@ -13,8 +13,8 @@ from gateway.appointments.occurrence import Happening
 from gateway.conversation import key_of
 from gateway.immutable import replace
 from gateway.message import Button, ButtonPressed, ChatMessage, CommandInvoked, MessageAuthor, Quote
-from gateway.people import Audience
-from gateway.policy.access import AccessPolicy, RolePolicy
+from gateway.people import Audience, Role
+from gateway.policy.access import AccessPolicy, RolePolicy, ToolPolicy, ToolRule
 from gateway.policy.proactive import ProactivePolicy
 from gateway.ports import (
     Capabilities,
@@ -32,6 +32,7 @@ from gateway.stores.personal_data import SqlPersonalData
 from gateway.text import Text
 from gateway.turn.due_appointments import DueAppointments
 from gateway.turn.proactive import ProactiveSender
+from gateway.turn.reminder_tool import MAY_NOT
 from gateway.turn.services import Policies
 from gateway.zones import TimePolicy
 from tests.support.gateway import Gateway, gateway
@@ -471,6 +472,32 @@ async def test_only_people_with_the_right_schedule_questions_in_their_own_words(
         assert "may not schedule" in await ask(g, 2, asked, content=SUMMARY, author="bob")
         assert await all_of(runner) == []
         assert await all_of(runner, "bob") == []
+
+
+async def test_people_without_access_to_projects_schedule_no_questions() -> None:
+    """At its time nobody tells any more that its maker is a guest of the workspace."""
+    tools = ToolPolicy(rules={"remind": ToolRule(role=Role.GUEST)})
+    rules = policies(appointments={"prompts": Role.GUEST}, tools=tools)
+    async with reminding(rules) as (g, runner):
+        asked = {"text": SUMMARY, "in_minutes": 5, "run": True}
+        g.model.reply = calling(asked)
+        guest = received(SUMMARY, timestamp=g.clock.now())
+        author = replace(guest.message.author, outside=True)
+        await g.take(replace(guest, message=replace(guest.message, author=author)))
+        assert outcomes(g.model.requests[-1])[-1].content == MAY_NOT
+        assert await all_of(runner) == []
+
+
+async def test_who_left_the_workspace_asks_nothing_in_private() -> None:
+    private = replace(direct("ada"), workspace_id="W1")
+    async with reminding(policies(roles=OPERATOR)) as (g, runner):
+        asked = {"text": SUMMARY, "in_minutes": 5, "run": True}
+        await ask(g, 1, asked, content=SUMMARY, at=private)
+        assert len(await all_of(runner)) == 1
+        runner.gone.add("test:main:ada")
+        await runner.pass_time(minutes=5)
+        assert len(g.texts) == 1
+        assert [one.state for one in await all_of(runner)] == ["paused"]
 
 
 async def test_who_lost_the_right_has_it_paused_and_operators_are_told() -> None:
