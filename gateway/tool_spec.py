@@ -9,7 +9,8 @@ class ToolSpec:
     """A tool as the model sees it. `schema` is the JSON Schema (an object) of its arguments.
 
     `side_effects` and `secrets` decide, with role and audience, who may use it. `open_world`: its
-    results can come from anywhere, as those of a web search.
+    results can come from anywhere, as those of a web search. `alone`: after its call the model's
+    service runs no tool of its own in the turn.
     """
 
     name: str
@@ -20,3 +21,4 @@ class ToolSpec:
     side_effects: bool = True
     secrets: bool = False
     open_world: bool = True
+    alone: bool = False

@@ -17,6 +17,8 @@ MAX_WORDS: Final = 1_000
 """Characters of the text of an appointment."""
 MAX_AHEAD: Final = timedelta(days=3_660)
 """The longest time until the first occurrence."""
+OCCURRENCE: Final = "%Y%m%d%H%M%S"
+"""The form of the name of an occurrence: its local time."""
 Kind = Literal["reminder", "prompt"]
 State = Literal["active", "paused", "done"]
 
@@ -95,7 +97,15 @@ class Appointment(Struct, frozen=True):
     @property
     def occurrence(self) -> str:
         """The name of the next occurrence, the same in every zone: "20261204090000"."""
-        return f"{self.due:%Y%m%d%H%M%S}"
+        return self.due.strftime(OCCURRENCE)
+
+    def key_of(self, occurrence: str) -> str:
+        """Return the key of the message of an occurrence."""
+        return f"{self.kind}-{self.id}-{occurrence}"
+
+    def happens_as(self, other: "Appointment | None") -> bool:
+        """Return True if the other one, of the same id, recurs as this one."""
+        return other is not None and (self.first, self.rule) == (other.first, other.rule)
 
     def coming(self, count: int) -> tuple[datetime, ...]:
         """Return the instants of the next times, at most `count`, the first of them `due_at`."""

@@ -134,10 +134,22 @@ async def _skip(one: Appointment, now: datetime, store: AppointmentStore) -> Rep
 async def _later(
     one: Appointment, now: datetime, services: Services, store: AppointmentStore
 ) -> Reply:
-    """Remind of it once more; the same press makes the same appointment."""
+    """Remind of it once more; the same press makes the same appointment, until that is over."""
     at = local_of((now + LATER).replace(microsecond=0), one.tz)
-    named = f"{one.id}\nlater\n{one.occurrence}".encode()
-    again = replace(
+    policy, again = services.policies.appointments, _copy(one, one.occurrence, at, now)
+    stored = await store.add(again, policy.per_person, policy.per_place)
+    if isinstance(stored, Appointment) and stored.state == "done":
+        again = _copy(stored, f"{now:%Y%m%d%H}", at, now)
+        stored = await store.add(again, policy.per_person, policy.per_place)
+    if isinstance(stored, Full):
+        raise BadInput(FULL.of(most=stored.most))
+    return Reply(confirmation_of(stored), (remove_button(stored),))
+
+
+def _copy(one: Appointment, name: str, at: datetime, now: datetime) -> Appointment:
+    """Return a single appointment of the same words, with an id of this name."""
+    named = f"{one.id}\nlater\n{name}".encode()
+    copied: Appointment = replace(
         one,
         id=hashlib.blake2b(named, digest_size=8).hexdigest(),
         first=at,
@@ -149,8 +161,4 @@ async def _later(
         missed=0,
         number=0,
     )
-    policy = services.policies.appointments
-    stored = await store.add(again, policy.per_person, policy.per_place)
-    if isinstance(stored, Full):
-        raise BadInput(FULL.of(most=stored.most))
-    return Reply(confirmation_of(stored), (remove_button(stored),))
+    return copied

@@ -194,6 +194,7 @@ class Intake:
         return key_of(tenant, place)
 
     async def _message(self, event: MessageReceived) -> bool:
+        self._services.rooms.note(event.place)
         key = self.key_for(event)
         takes_part = await self._takes_part(event.message, key)
         policy = self._services.policies.invocation

@@ -76,10 +76,10 @@ async def revise_stored(
     answer holds up this conversation only."""
     place, tenant = event.place, ConversationKey.of(entry.conversation).tenant
     conversations = services.stores.conversations
+    channel = channel_name(tenant, place.platform, place.account, place.channel_id)
     if isinstance(event, MessageDeleted):
         await conversations.delete(tenant, place, event.message_ids)
         retry = services.retry.retry_while_unavailable
-        channel = channel_name(tenant, place.platform, place.account, place.channel_id)
         await retry(services.long_documents.deleted, channel, event.message_ids)
         await services.slots.without(
             retry(services.memory.deleted, tenant, place, event.message_ids)
@@ -92,6 +92,9 @@ async def revise_stored(
             place, redact_name(message.author.name), message.content[:MAX_CONTENT]
         )
         retry = services.retry.retry_while_unavailable
+        if not message.unreadable:
+            names = [file.name for file in message.attachments]
+            await retry(services.long_documents.edited, channel, message.id, names)
         await services.slots.without(
             retry(services.memory.edited, tenant, place, message.id, signed)
         )

@@ -130,6 +130,11 @@ class LongDocumentIndex(Protocol):
         """Delete the documents that these messages show or have, with their text."""
         ...
 
+    async def edited(self, channel: str, message_id: str, names: Sequence[str]) -> None:
+        """Delete the documents of a message that an edit took from it: it has files of these names
+        now, an empty one for a file without a name."""
+        ...
+
     async def clean(self) -> int:
         """Delete some documents that no stored message shows, and what is left of deleted ones;
         return how many rows, 0 at the end."""
@@ -160,6 +165,9 @@ class NoLongDocuments:
         return False
 
     async def deleted(self, channel: str, message_ids: Sequence[str]) -> None:
+        return None
+
+    async def edited(self, channel: str, message_id: str, names: Sequence[str]) -> None:
         return None
 
     async def clean(self) -> int:

@@ -16,11 +16,12 @@ from db import Database, Row, Statement, Work, change, fetch, fetch_first, lock
 from db.database import delete_some, deleting_some
 from db.statements import BY_KEY, SKIP_LOCKED, within
 from db.values import micros, storable, time_of
-from gateway.appointments.appointment import Appointment
+from gateway.appointments.appointment import OCCURRENCE, Appointment
 from gateway.appointments.recurrence import Rule
 from gateway.conversation import channel_name
 from gateway.immutable import replace
 from gateway.message import Place
+from gateway.stores.proactive import forgotten
 
 LEASE: Final = timedelta(seconds=60)
 """The time for which a process has the occurrences that it claimed."""
@@ -50,9 +51,13 @@ SCHEMA: Final = (
     "CREATE UNIQUE INDEX appointments_person ON appointments (tenant, person, number)",
     "CREATE INDEX appointments_channel ON appointments (channel)",
 )
+# One that is over counts until its last message was sent.
 OF_PERSON: Final = Statement(f"""
     SELECT {COLUMNS} FROM appointments
-    WHERE tenant = :tenant AND person = :person AND state <> 'done'
+    WHERE tenant = :tenant AND person = :person AND (state <> 'done' OR EXISTS (
+        SELECT 1 FROM proactive_waiting AS w
+        WHERE w.tenant = :tenant AND w.person = :person AND w.body <> ''
+            AND w.key LIKE appointments.kind || '-' || appointments.id || '-%'))
     ORDER BY wake_at, number LIMIT :limit
 """)
 FIND: Final = Statement(f"SELECT {COLUMNS} FROM appointments WHERE id = :id")
@@ -168,7 +173,8 @@ class AppointmentStore:
         return added
 
     async def of_person(self, tenant: str, person: str) -> list[Appointment]:
-        """Return the appointments of a person that are not over, the next one first."""
+        """Return the appointments of a person that are not over, the next one first. One whose last
+        message waits to be sent is not over."""
         whose = {"tenant": storable(tenant), "person": storable(person), "limit": MAX_LISTED}
         return [_appointment(row) for row in await self._database.fetch(OF_PERSON, whose)]
 
@@ -178,15 +184,35 @@ class AppointmentStore:
         return _appointment(rows[0]) if rows else None
 
     async def change(self, appointment: Appointment) -> bool:
-        """Store other words and another time, from which on it is active; False if it is gone."""
-        changed = await self._database.change(CHANGE, _params(appointment))
+        """Store other words and another time, from which on it is active; False if it is gone. What
+        waits to be sent as it was is not sent; it happens again if its time stays."""
+        params = _params(appointment)
+
+        def work() -> Work[bool]:
+            row = yield from fetch_first(FIND, params)
+            if row is None or not (yield from change(CHANGE, params)):
+                return False
+            # After the appointments, as in an erasure: otherwise both could deadlock in PostgreSQL.
+            unsent = yield from forgotten(*_waiting(appointment))
+            if unsent and _times(_appointment(row)) == _times(appointment):
+                due = datetime.strptime(unsent[-1].rpartition("-")[2], OCCURRENCE)  # noqa: DTZ007 - local times have no zone here
+                yield from change(CHANGE, _params(replace(appointment, due=due)))
+            return True
+
+        changed = await self._database.run(work)
         self.changed.set()
-        return changed > 0
+        return changed
 
     async def remove(self, appointment: Appointment) -> bool:
-        """Delete an appointment; False if it is gone."""
+        """Delete an appointment, and what waits to be sent of it; False if it is gone."""
         params = {"id": appointment.id, "person": storable(appointment.person)}
-        return await self._database.change(REMOVE, params) > 0
+
+        def work() -> Work[bool]:
+            removed = yield from change(REMOVE, params)
+            yield from forgotten(*_waiting(appointment))
+            return removed > 0
+
+        return await self._database.run(work)
 
     async def claim(self, now: datetime) -> list[Appointment]:
         """Claim some of those that are due, for `LEASE`."""
@@ -243,6 +269,15 @@ class AppointmentStore:
     async def prune(self, before: datetime) -> int:
         """Delete some that ended or were paused before that; returns how many, 0 at the end."""
         return await delete_some(self._database, PRUNE, {"before": micros(before)})
+
+
+def _waiting(one: Appointment) -> tuple[str, str, str]:
+    """Return whose messages wait to be sent, and the beginning of their keys."""
+    return one.tenant, one.person, one.key_of("")
+
+
+def _times(one: Appointment) -> tuple[object, ...]:
+    return one.first, one.due, one.rule, one.zone
 
 
 def _claimed(appointment: Appointment) -> dict[str, object]:

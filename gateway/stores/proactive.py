@@ -86,6 +86,11 @@ DELAY_BATCH: Final = Statement("""
     WHERE tenant = :tenant AND batch = :batch
 """)
 DROP: Final = Statement("DELETE FROM proactive_waiting WHERE tenant = :tenant AND key = :key")
+FORGET: Final = Statement("""
+    DELETE FROM proactive_waiting
+    WHERE tenant = :tenant AND person = :person AND key LIKE :beginning AND body <> ''
+    RETURNING key, batch
+""")
 END_BATCH: Final = Statement("""
     UPDATE proactive_waiting SET body = '', reason = '', due = :due
     WHERE tenant = :tenant AND batch = :batch
@@ -263,6 +268,14 @@ class ProactiveStore:
             return True
 
         return await self._database.run(work)
+
+
+def forgotten(tenant: str, person: str, beginning: str) -> Work[list[str]]:
+    """Delete what waits for a person under keys with this beginning, which has no sign of a
+    pattern; returns the keys of those that were not being sent."""
+    params = {"tenant": storable(tenant), "person": storable(person), "beginning": f"{beginning}%"}
+    rows = yield from fetch(FORGET, params)
+    return sorted(str(key) for key, batch in rows if not batch)
 
 
 def _count_of(tenant: str, reader: str, day: str, key: str) -> dict[str, object]:

@@ -168,14 +168,16 @@ def _with_reminders(tools: ToolProvider, turn: TurnContext, services: Services) 
         return tools
     if turn.asked.scheduled_for is not None:  # it would make more of itself
         return tools
+    who = turn.asker.who
     maker = Maker(
-        turn.asker.who,
+        who,
         last.author.name,
         last.place,
         turn.asker.zone,
         turn.asked.contents,
         services.clock.now(),
-        turn.asker.who.role.at_least(policy.prompts),
+        # When it is asked, nobody tells any more that its maker has no access to projects.
+        who.role.at_least(policy.prompts) and not who.outside,
     )
     turn.generation.reminders = RemindTool(tools, store, policy, maker, turn.id)
     return turn.generation.reminders

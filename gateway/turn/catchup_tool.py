@@ -28,6 +28,7 @@ CATCH_UP: Final = ToolSpec(
     },
     side_effects=False,
     open_world=False,
+    alone=True,
 )
 MAX_ANSWER: Final = 9_000
 """Characters of one result, less than those of any result, so that it is never cut inside."""

@@ -93,8 +93,9 @@ class DueAppointments:
                 log.exception("appointment_failed", appointment=one.id)
         return len(claimed)
 
-    async def _work_on(self, one: Appointment) -> None:
+    async def _work_on(self, claimed: Appointment) -> None:
         services, now = self._services, self._services.clock.now()
+        one = replace(claimed, place=services.rooms.at_present(claimed.place))
         if (one.place.platform, one.place.account) not in services.connected:
             await self._store.wait(one, now + AGAIN_AFTER)
             return
@@ -119,7 +120,14 @@ class DueAppointments:
             return
         if asks:
             await self._ask(happens.appointment, now)
-        await self._store.advance(one, happens.following, now)
+        if not await self._store.advance(one, happens.following, now):
+            await self._take_back(one, pending)
+
+    async def _take_back(self, one: Appointment, pending: PendingNotice) -> None:
+        """Forget a message that waits, if its appointment was removed or moved meanwhile."""
+        waiting = self._services.stores.proactive
+        if waiting is not None and not one.happens_as(await self._store.find(one.id)):
+            await waiting.drop(pending)
 
     async def _is_skipped(self, happens: Happening) -> bool:
         """Return True for an occurrence that is too late; the last one is said to be missed."""
@@ -146,10 +154,11 @@ class DueAppointments:
         return "left" if await self._has_left(one, person) else ""
 
     async def _has_left(self, one: Appointment, person: PersonId) -> bool:
-        place = one.place
-        if place.audience is Audience.DIRECT:
+        place, in_room = one.place, one.place.audience is not Audience.DIRECT
+        space = place.workspace_id or (place.channel_id if in_room else "")
+        if not space or not (in_room or one.kind == "prompt"):
             return False
-        project = f"{place.platform}:{place.account}:{place.workspace_id or place.channel_id}"
+        project = f"{place.platform}:{place.account}:{space}"
         return await self._belongs(str(person), project) is MembershipStatus.GONE
 
     async def _stop(self, one: Appointment, reason: str, now: datetime) -> None:
@@ -181,11 +190,11 @@ class DueAppointments:
         asked_for = None if recurs or one.kind == "prompt" else one.due_at
         return PendingNotice(
             one.tenant,
-            f"{one.kind}-{one.id}-{one.occurrence}",
+            one.key_of(one.occurrence),
             Notice(one.person, one.place, said, buttons),
             "asked" if asked_for is not None else "recurring",
             asked_for,
-            as_member=not direct,
+            as_member=not direct or one.kind == "prompt",
         )
 
     async def _reminder(self, happens: Happening) -> tuple[Text, tuple[Choice, ...]]:

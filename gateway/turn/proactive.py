@@ -95,6 +95,9 @@ class ProactiveSender:
             return Verdict("send", proactive.SENT)
         if await store.is_held(pending):
             return Verdict("wait", proactive.HELD)
+        # Before its process died: the circumstances of this moment may be others.
+        if await self._services.stores.outbox.deliveries(pending.key, 1):
+            return Verdict("send", proactive.SENT)
         case = await self._case(pending, store)
         verdict = case if isinstance(case, Verdict) else case.verdict()
         if isinstance(case, _Case) and verdict.action == "send" and case.account.reaches is None:
@@ -157,7 +160,8 @@ class ProactiveSender:
         return len(due)
 
     async def _release_to_one(self, group: Sequence[WaitingNotice], store: ProactiveStore) -> None:
-        """Decide about the messages for one reader; those without buttons are sent as one."""
+        """Decide about the messages of one person to one place; those without buttons are sent as
+        one."""
         together: list[WaitingNotice] = []
         for one in group:
             verdict = await self._verdict_again(one, store)
@@ -192,25 +196,41 @@ class ProactiveSender:
         waiting = await store.batch(tenant, batch)
         if not waiting:  # another process sends them, or their person was erased
             return
-        first = waiting[0]
+        first, now = waiting[0], self._services.clock.now()
+        if await self._services.stores.outbox.deliveries(batch, 1):
+            # Its process died then. The circumstances of this moment may be others.
+            await self._settle(first, batch, store, now)
+            return
         case = await self._case(first.pending, store)
-        if isinstance(case, Verdict):
-            await self._end(waiting, case, store)
+        verdict = case if isinstance(case, Verdict) else may_send(case.facts, _uncounted(case.now))
+        if isinstance(case, Verdict) or verdict.action != "send":
+            await self._end(waiting, verdict, store)
+            return
+        if verdict.by_template and len(waiting) > 1:  # a template has one of them
+            await self._end(waiting, Verdict("wait", proactive.WINDOW, now), store)
             return
         if _is_extra(first):
             case = replace(case, now=_uncounted(case.now))
-        by_template = case.now.reach != "open"
-        notice = first.pending.notice if by_template else _as_one(waiting)
-        if not await self._send_now(case, batch, notice, store, by_template=by_template):
+        notice = first.pending.notice if verdict.by_template else _as_one(waiting)
+        if not await self._send_now(case, batch, notice, store, by_template=verdict.by_template):
             await self._end(waiting, case.when_full(), store)
             return
         for one in waiting:
             self._note(one.pending, Verdict("send", one.reason))
-        if case.account.reaches is not None:
-            due = case.now.now + TAKEN_WITHIN
-            await store.delay_batch(tenant, batch, due, proactive.UNCONFIRMED)
+        await self._settle(first, batch, store, now)
+
+    async def _settle(
+        self, first: WaitingNotice, batch: str, store: ProactiveStore, now: datetime
+    ) -> None:
+        """Forget a batch that was queued, once the platform took it."""
+        place = first.pending.notice.place
+        account = self._services.connected.get((place.platform, place.account))
+        if account is not None and account.reaches is not None:
+            await store.delay_batch(
+                first.pending.tenant, batch, now + TAKEN_WITHIN, proactive.UNCONFIRMED
+            )
         else:
-            await store.end_batch(tenant, batch, case.now.now)
+            await store.end_batch(first.pending.tenant, batch, now)
 
     async def _end(
         self, waiting: Sequence[WaitingNotice], verdict: Verdict, store: ProactiveStore
@@ -257,6 +277,8 @@ class ProactiveSender:
             services.policies.proactive,
             services.policies.times,
         )
+        if not _is_of_tenant(pending, services):
+            return Verdict("never", proactive.UNKNOWN_TENANT)
         known = await known_ids(person, services) or KnownIds()
         role = role_in(pending.tenant, person, services, aliases=known.current)
         access = await served(Principal(pending.tenant, person, role), place, known, services)
@@ -406,6 +428,16 @@ async def _reach_of(pending: PendingNotice, account: ConnectedAccount) -> Platfo
         return None
 
 
+def _is_of_tenant(pending: PendingNotice, services: Services) -> bool:
+    """Return True if the person still belongs to the tenant of a message at its place."""
+    notice = pending.notice
+    try:
+        now = services.extensions.tenant_of(notice.place, identity_of(notice.person))
+    except TenantUnknown:
+        return False
+    return now == pending.tenant
+
+
 def _only_reader(notice: Notice) -> str:
     return notice.person if notice.place.audience is Audience.DIRECT else ""
 
@@ -423,7 +455,7 @@ def _uncounted(now: Circumstances) -> Circumstances:
 def _reader_of(one: WaitingNotice) -> tuple[str, ...]:
     notice = one.pending.notice
     where = str(key_of(one.pending.tenant, notice.place))
-    return (where, _only_reader(notice), one.reason)
+    return (where, notice.person, one.reason)
 
 
 def _order(one: WaitingNotice) -> tuple[tuple[str, ...], datetime, str]:

@@ -229,10 +229,15 @@ async def visible(store: AppointmentStore, who: Principal, place: Place) -> list
     own = await store.of_person(who.tenant, str(who.person))
     if place.audience is Audience.DIRECT:
         return own
-    here = (place.platform, place.account, place.channel_id)
-    return [
-        one for one in own if (one.place.platform, one.place.account, one.place.channel_id) == here
-    ]
+    return [one for one in own if _is_read_at(one.place, place)]
+
+
+def _is_read_at(sent_to: Place, place: Place) -> bool:
+    """Return True if the readers of a place in a room read what is sent to another one."""
+    channel = (sent_to.platform, sent_to.account, sent_to.channel_id)
+    if channel != (place.platform, place.account, place.channel_id):
+        return False
+    return not sent_to.closed_thread or sent_to.thread_id == place.thread_id
 
 
 def for_model(appointment: Appointment) -> dict[str, object]:

@@ -66,6 +66,7 @@ from gateway.text import Language
 from gateway.turn.awaited_people import AwaitedPeople
 from gateway.turn.catchup import CatchUp
 from gateway.turn.disclosure import Disclosure
+from gateway.turn.known_rooms import KnownRooms
 from gateway.turn.model_turn import TurnLimits
 from gateway.turn.readers import (
     Readers,
@@ -235,6 +236,8 @@ class Services:
     """Messages of places, for people who ask what they missed; None where it is off."""
     awaited: AwaitedPeople = field(default_factory=AwaitedPeople)
     """People who have to write before something that waits can be sent to them."""
+    rooms: KnownRooms = field(default_factory=KnownRooms)
+    """The readers of rooms, by their latest messages."""
 
     @property
     def policies(self) -> Policies:

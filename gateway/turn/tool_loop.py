@@ -242,7 +242,7 @@ class ToolLoop:
             tokens=fitted.tokens,
             text_tokens=self._text_tokens(fitted),
             gaps=self.request.gaps,
-            web=self.request.web,
+            web=self.request.web and not self._is_alone(),
         )
         self._model_calls += 1
         self.view.waits("model")
@@ -261,6 +261,11 @@ class ToolLoop:
         await self._settle(_text_of(finished.message))
         self._learn(fitted, finished)
         return finished
+
+    def _is_alone(self) -> bool:
+        """Return True after the call of a tool beside which the service may run none."""
+        called = (self._offered.get(use.name) for use in self._uses)
+        return any(spec is not None and spec.alone for spec in called)
 
     def _is_empty(self, answer: ModelFinished) -> bool:
         """Return True for an answer of a turn without a word that ended by itself."""

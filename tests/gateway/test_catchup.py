@@ -17,6 +17,7 @@ from gateway.message import (
 )
 from gateway.people import Audience, Role
 from gateway.policy.access import AccessPolicy, RolePolicy
+from gateway.policy.persona import Assistant
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import ModelMessage, ModelRequest, TextBlock, ToolCall, ToolOutcome
 from gateway.turn.catchup import TRIM_EVERY, CatchUpRules
@@ -332,6 +333,14 @@ async def test_the_answer_is_not_stored_and_no_other_tool_runs_after_it() -> Non
         rows = await g.database.run_job(lambda db: db.execute(sql).fetchall())
         assert UNKEPT in [row[0] for row in rows]
         assert not any("wolves" in row[0] for row in rows)
+
+
+async def test_the_service_of_the_model_searches_nothing_after_it() -> None:
+    async with gateway(policies=OPERATORS, catchup=RULES, assistant=Assistant(web=True)) as g:
+        await switched_on(g)
+        await g.take(said("the wolves are back", id_="m1"))
+        assert "wolves" in await missed(g)
+        assert [request.web for request in g.model.requests[-2:]] == [True, False]
 
 
 async def test_a_message_cannot_pose_as_another_writer() -> None:

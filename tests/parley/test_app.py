@@ -275,13 +275,13 @@ async def test_parts_close_in_the_order_of_a_message_and_stores_last(
         app.models.close,
         app.webhooks.stop,
         app.local.stop,
+        app.speech.close,
         services.toolbox.close,
         services.provider.close,
         app._window_search.stop,
         app.health.stop,
         app._save_calibrations,
         app.security.stop,
-        app.speech.close,
         app.storage.stop,
     ]
     await app.stop()

@@ -30,7 +30,9 @@ from memory.knowledge.stores.long_documents import (
     EXPORTED,
     KNOWS,
     LISTED,
+    MAX_NAME,
     TABLE,
+    TAKEN_AWAY,
     begun,
     deleted_orphans,
     deleted_text,
@@ -104,6 +106,19 @@ class SqlLongDocuments:
         with the stored messages."""
         await self._database.change(DELETE_OF, _messages(channel, message_ids))
         await self._delete_text()
+
+    async def edited(self, channel: str, message_id: str, names: Sequence[str]) -> None:
+        """Delete the documents that an edit took from a message. A file without a name is stored
+        under its title, so that all stay."""
+        if not all(names):
+            return
+        params = {
+            "channel": storable(channel),
+            "message_id": storable(message_id),
+            "names": [storable(one[:MAX_NAME]) for one in names],
+        }
+        if await self._database.change(TAKEN_AWAY, params):
+            await self._delete_text()
 
     async def clean(self) -> int:
         """Delete what nothing refers to any more."""

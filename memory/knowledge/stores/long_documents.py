@@ -104,6 +104,11 @@ OF_MESSAGES: Final = f"""
 """
 KNOWS: Final = Statement(f"SELECT 1 FROM long_documents WHERE {OF_MESSAGES} LIMIT 1")
 DELETE_OF: Final = Statement(f"DELETE FROM long_documents WHERE {OF_MESSAGES}")
+TAKEN_AWAY: Final = Statement(f"""
+    DELETE FROM long_documents
+    WHERE channel = :channel AND NOT {among("name", "names")}
+        AND CASE WHEN origin_id = '' THEN message_id ELSE origin_id END = :message_id
+""")
 TABLE: Final = "long_documents"
 OF_PEOPLE: Final = f"tenant = :tenant AND {among('person', 'persons')}"
 MAX_EXPORTED: Final = 10_000

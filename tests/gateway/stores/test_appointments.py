@@ -9,8 +9,12 @@ from db import Statement
 from gateway.appointments.appointment import Appointment
 from gateway.appointments.recurrence import Rule
 from gateway.immutable import replace
+from gateway.message import Notice
+from gateway.ports.proactive import PendingNotice
 from gateway.stores.appointments import AT_ONCE, LEASE, MAX_ENDED, AppointmentStore, Full
 from gateway.stores.personal_data import SqlPersonalData
+from gateway.stores.proactive import ProactiveStore
+from gateway.text import verbatim
 from tests.gateway.appointments.values import ADA, BOB, DIRECT, NINE, NOW, ROOM, appointment
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
@@ -183,3 +187,29 @@ async def test_they_are_exported_and_erased_with_their_person(
     assert await personal.erase("default", (ADA,)) == 1
     assert await store.of_person("default", ADA) == []
     assert len(await store.of_person("default", BOB)) == 1
+
+
+async def test_what_waits_of_one_goes_with_its_removal_and_follows_its_change(
+    store: AppointmentStore, engine: Engine
+) -> None:
+    waiting, daily = ProactiveStore(engine), Rule("day")
+    held: list[PendingNotice] = []
+    for number, rule in ((1, None), (2, daily), (3, daily)):
+        one = await added(store, appointment(number, rule=rule))
+        notice = Notice(one.person, one.place, verbatim(one.words))
+        held.append(PendingNotice(one.tenant, one.key_of(one.occurrence), notice))
+        assert await waiting.hold(held[-1], AT_NINE, "quiet_hours", NOW)
+        await store.advance(one, None if rule is None else NINE + timedelta(days=1), AT_NINE)
+    assert await waiting.hold(replace(held[0], key="other"), AT_NINE, "quiet_hours", NOW)
+    listed = {one.number: one for one in await store.of_person("default", ADA)}
+    assert sorted(listed) == [1, 2, 3], "the single one waits"
+    assert await store.change(replace(listed[2], words="other"))
+    assert await store.change(replace(listed[3], due=NINE + timedelta(days=5)))
+    assert await store.remove(listed[1])
+    assert [one.pending.key for one in await waiting.due(AT_NINE, 9)] == ["other"]
+    listed = {one.number: one for one in await store.of_person("default", ADA)}
+    assert {number: one.due for number, one in listed.items()} == {
+        2: NINE,
+        3: NINE + timedelta(days=5),
+    }
+    assert not await waiting.is_held(held[1]), "it can wait again"

@@ -10,7 +10,14 @@ from gateway.authorship import Material
 from gateway.documents.model import ReadDocument
 from gateway.documents.reader import DocumentReader
 from gateway.immutable import replace
-from gateway.message import Attachment, MessageDeleted, MessageReceived, Place, Quote
+from gateway.message import (
+    Attachment,
+    MessageDeleted,
+    MessageEdited,
+    MessageReceived,
+    Place,
+    Quote,
+)
 from gateway.people import Audience
 from gateway.ports import ModelMessage, ModelRequest, TextBlock, ToolCall, ToolOutcome, ToolSpec
 from gateway.ports.adapter import Capabilities
@@ -174,6 +181,27 @@ async def test_nothing_is_found_after_the_message_was_deleted(g: Gateway) -> Non
     await g.take(asks(QUESTION, message_id="m2"))
     assert "three months" not in prompt(g, -2) + prompt(g) + g.texts[-1]
     assert SEARCH_DOCUMENT.name not in offered(g)
+
+
+async def test_a_file_that_an_edit_took_from_its_message_is_not_found(
+    g: Gateway, shelf: dict[str, ReadDocument]
+) -> None:
+    shelf["other"] = document(
+        *([FILLING] * 40), "# Notice\nEither may terminate with nine days of notice."
+    )
+    first = asks("keep these", "contract", "other")
+    await g.take(first)
+    kept = replace(first.message, attachments=first.message.attachments[1:])
+    await g.take(MessageEdited("same", replace(first.message, content="keep these two")))
+    await g.take(asks(QUESTION, message_id="m2"))
+    assert "three months" in prompt(g)
+    await g.take(MessageEdited("fewer", kept))
+    await g.take(asks(QUESTION, message_id="m3"))
+    assert "three months" not in prompt(g)
+    assert "nine days" in prompt(g)
+    await g.take(MessageEdited("none", replace(kept, attachments=())))
+    await g.take(asks(QUESTION, message_id="m4"))
+    assert "nine days" not in prompt(g)
 
 
 async def test_the_deletion_of_the_quoted_message_counts_as_well(g: Gateway) -> None:

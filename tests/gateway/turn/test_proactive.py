@@ -306,6 +306,18 @@ async def test_who_lost_access_gets_nothing_and_the_reason_is_kept() -> None:
         assert trace.id == "k1"
 
 
+async def test_who_belongs_to_another_tenant_by_now_gets_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with proactive_gateway(rules(quiet_hours="08:00-11:00")) as (g, sender):
+        await sender.send(message())
+        monkeypatch.setattr(type(g.services.extensions), "tenant_of", lambda *_: "other")
+        await until(g, AT + timedelta(hours=2))
+        await sender.release()
+        assert await sent(g) == []
+        assert g.counts["proactive", proactive.UNKNOWN_TENANT] == 1
+
+
 async def test_who_left_gets_nothing_and_an_unsure_platform_is_asked_again() -> None:
     adapter = Guarded()
     async with proactive_gateway(adapter=adapter) as (g, sender):
@@ -356,6 +368,53 @@ async def test_a_kill_between_the_steps_sends_nothing_twice(
         await ProactiveSender(g.services).release()
         assert len(await sent(g)) == 1
         assert await g.rows("proactive_sent") == 1
+
+
+async def test_a_kill_before_messages_are_queued_decides_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The process dies after it chose the messages, and quiet hours or a closed window follow."""
+    adapter = Windowed()
+    adapter.open = "open"
+    async with proactive_gateway(rules(quiet_hours="08:00-11:00"), adapter) as (g, sender):
+        await sender.send(message("k1"))
+        await sender.send(message("k2"))
+        await until(g, AT + timedelta(hours=2))
+        with monkeypatch.context() as patched:
+            patched.setattr(ProactiveSender, "_send_batch", _killed)
+            with pytest.raises(ZeroDivisionError):
+                await sender.release()
+        await g.services.readers.choose_quiet("default", ADA, "11:00-13:00")
+        await sender.release()
+        assert await sent(g) == []
+        await until(g, AT + timedelta(hours=4))
+        with monkeypatch.context() as patched:
+            patched.setattr(ProactiveSender, "_send_batch", _killed)
+            with pytest.raises(ZeroDivisionError):
+                await sender.release()
+        adapter.open = "template"
+        for _ in range(3):
+            await sender.release()
+        assert sorted(await sent(g)) == ["about k1", "about k2"]
+
+
+async def test_quiet_hours_that_begin_after_messages_were_queued_send_nothing_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with proactive_gateway(rules(quiet_hours="08:00-11:00")) as (g, sender):
+        store = g.services.stores.proactive
+        assert store is not None
+        await sender.send(message("k1"))
+        await until(g, AT + timedelta(hours=2))
+        with monkeypatch.context() as patched:
+            patched.setattr(type(store), "end_batch", _killed)
+            with pytest.raises(ZeroDivisionError):
+                await sender.release()
+        await g.services.readers.choose_quiet("default", ADA, "11:00-13:00")
+        await sender.release()
+        await until(g, AT + timedelta(hours=4))
+        await sender.release()
+        assert len(await sent(g)) == 1
 
 
 async def test_processes_that_release_at_once_send_everything_once() -> None:
@@ -425,3 +484,19 @@ async def test_too_many_waiting_messages_are_refused(monkeypatch: pytest.MonkeyP
         actions = [(await sender.send(message(f"k{n}"))).action for n in range(4)]
         assert actions == ["wait", "wait", "never", "never"]
         assert g.counts["proactive", proactive.TOO_MANY] == 2
+
+
+async def test_messages_of_several_people_in_one_room_are_each_their_own() -> None:
+    """Otherwise the words of one would be sent and erased in the name of another."""
+    async with proactive_gateway(rules(quiet_hours="08:00-11:00")) as (g, sender):
+        for key, person in (("k1", ADA), ("k2", BOB), ("k3", ADA)):
+            await sender.send(message(key, place=ROOM, person=person))
+        await until(g, AT + timedelta(hours=2))
+        await sender.release()
+        await g.rest()
+        said = sorted((one.person, one.part.text) for one in g.adapter.sent if one.part is not None)
+        head = WAITED[proactive.PLACE_HOURS].english
+        assert said == [
+            (ADA, f"{head}\n\nabout k1\n\nabout k3"),
+            (BOB, f"{head}\n\nabout k2"),
+        ]

@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from gateway.appointments.appointment import Appointment, AppointmentPolicy
+from gateway.appointments.occurrence import Happening
+from gateway.conversation import key_of
 from gateway.immutable import replace
 from gateway.message import Button, ButtonPressed, ChatMessage, CommandInvoked, MessageAuthor, Quote
-from gateway.people import Audience
-from gateway.policy.access import AccessPolicy, RolePolicy
+from gateway.people import Audience, Role
+from gateway.policy.access import AccessPolicy, RolePolicy, ToolPolicy, ToolRule
 from gateway.policy.proactive import ProactivePolicy
 from gateway.ports import (
     Capabilities,
@@ -24,11 +26,13 @@ from gateway.ports import (
     ToolSpec,
 )
 from gateway.ports.memory import NoTools
+from gateway.ports.proactive import PendingNotice
 from gateway.stores.appointments import LEASE, AppointmentStore
 from gateway.stores.personal_data import SqlPersonalData
 from gateway.text import Text
 from gateway.turn.due_appointments import DueAppointments
 from gateway.turn.proactive import ProactiveSender
+from gateway.turn.reminder_tool import MAY_NOT
 from gateway.turn.services import Policies
 from gateway.zones import TimePolicy
 from tests.support.gateway import Gateway, gateway
@@ -308,6 +312,10 @@ async def test_the_button_under_a_reminder_repeats_it_in_an_hour_once() -> None:
         assert again.number == 2
         await runner.pass_time(hours=1)
         assert g.texts.count("⏰ tea") == 2
+        for number in range(2):  # the first message still has its button
+            await g.take(ButtonPressed(f"n{number}", direct(), MessageAuthor("ada"), value))
+        await runner.pass_time(hours=1)
+        assert g.texts.count("⏰ tea") == 3
 
 
 async def test_wall_clock_times_move_with_the_person_and_instants_do_not() -> None:
@@ -417,6 +425,20 @@ async def test_a_scheduled_question_is_asked_with_the_rights_of_its_maker() -> N
         assert len(g.texts) == 2
 
 
+async def test_a_scheduled_question_is_asked_before_the_readers_of_that_moment() -> None:
+    public = replace(ROOM, audience=Audience.PUBLIC_ROOM, outsiders=True)
+    key = "AKIA" + "IOSFODNN7ABCDEFG"
+    async with reminding(policies(roles=OPERATOR)) as (g, runner):
+        asked = {"text": SUMMARY, "in_minutes": 5, "run": True}
+        await ask(g, 1, asked, content=SUMMARY, at=ROOM, mentions_bot=True)
+        await g.take(received("hello all", message_id="m3", at=public))
+        g.model.reply = lambda request: f"The key is {key}."
+        await runner.pass_time(minutes=5)
+        assert len(g.texts) == 2
+        assert not any(key in one for one in g.texts)
+        assert g.adapter.sent[-1].place == public
+
+
 async def test_a_scheduled_question_waits_for_the_end_of_quiet_hours() -> None:
     quiet = policies(roles=OPERATOR, proactive=ProactivePolicy(quiet_hours="10:03-11:00"))
     async with reminding(quiet) as (g, runner):
@@ -450,6 +472,32 @@ async def test_only_people_with_the_right_schedule_questions_in_their_own_words(
         assert "may not schedule" in await ask(g, 2, asked, content=SUMMARY, author="bob")
         assert await all_of(runner) == []
         assert await all_of(runner, "bob") == []
+
+
+async def test_people_without_access_to_projects_schedule_no_questions() -> None:
+    """At its time nobody tells any more that its maker is a guest of the workspace."""
+    tools = ToolPolicy(rules={"remind": ToolRule(role=Role.GUEST)})
+    rules = policies(appointments={"prompts": Role.GUEST}, tools=tools)
+    async with reminding(rules) as (g, runner):
+        asked = {"text": SUMMARY, "in_minutes": 5, "run": True}
+        g.model.reply = calling(asked)
+        guest = received(SUMMARY, timestamp=g.clock.now())
+        author = replace(guest.message.author, outside=True)
+        await g.take(replace(guest, message=replace(guest.message, author=author)))
+        assert outcomes(g.model.requests[-1])[-1].content == MAY_NOT
+        assert await all_of(runner) == []
+
+
+async def test_who_left_the_workspace_asks_nothing_in_private() -> None:
+    private = replace(direct("ada"), workspace_id="W1")
+    async with reminding(policies(roles=OPERATOR)) as (g, runner):
+        asked = {"text": SUMMARY, "in_minutes": 5, "run": True}
+        await ask(g, 1, asked, content=SUMMARY, at=private)
+        assert len(await all_of(runner)) == 1
+        runner.gone.add("test:main:ada")
+        await runner.pass_time(minutes=5)
+        assert len(g.texts) == 1
+        assert [one.state for one in await all_of(runner)] == ["paused"]
 
 
 async def test_who_lost_the_right_has_it_paused_and_operators_are_told() -> None:
@@ -500,3 +548,118 @@ async def test_a_clock_that_jumps_doubles_nothing() -> None:
         assert len(g.texts) == 4
         await runner.pass_time(hours=24)
         assert g.texts[4:] == ["⏰ daily"]
+
+
+async def waiting_in_quiet_hours(
+    g: Gateway, runner: Runner, what: Mapping[str, Any], number: int = 1
+) -> None:
+    """Make a reminder for 10:05, and let it wait for 11:00."""
+    await ask(g, number, {"text": "tea", "at": "2026-11-21T10:05", **what})
+    await runner.pass_time(minutes=5)
+    assert not any("⏰" in said for said in g.texts)
+    assert await g.rows("proactive_waiting") == 1
+
+
+QUIET = ProactivePolicy(quiet_hours="10:03-11:00")
+
+
+@pytest.mark.parametrize("way", ["undo", "command", "tool", "erasure"])
+async def test_one_that_is_removed_while_it_waits_is_not_sent(way: str) -> None:
+    async with reminding(policies(proactive=QUIET)) as (g, runner):
+        await waiting_in_quiet_hours(g, runner, {"every": "day"})
+        if way == "undo":
+            await press(g, "Undo")
+        elif way == "command":
+            await command(g, "remove 1")
+        elif way == "tool":
+            await ask(g, 2, {"number": 1})
+        else:
+            await SqlPersonalData(g.database, g.clock).erase("default", ["test:main:ada"])
+        assert await g.rows("proactive_waiting") == 0
+        await runner.pass_time(minutes=56)
+        assert not any("⏰" in said for said in g.texts)
+
+
+async def test_one_of_a_room_that_waits_is_listed_and_removed_when_it_was_the_last() -> None:
+    async with reminding() as (g, runner):
+        store = g.services.stores.proactive
+        assert store is not None
+        await ask(g, 1, {"text": "tea", "in_minutes": 5}, at=ROOM, mentions_bot=True)
+        room = key_of("default", ROOM).channel_name
+        await store.set_quiet_hours("default", room, "10:03-11:00", g.clock.now())
+        await runner.pass_time(minutes=5)
+        assert "“tea”" in await command(g)
+        assert "is removed" in await command(g, "remove 1")
+        await runner.pass_time(minutes=56)
+        assert not any("⏰" in said for said in g.texts)
+
+
+@pytest.mark.parametrize("rule", [{}, {"every": "day"}])
+async def test_one_that_is_changed_while_it_waits_is_sent_as_it_was_changed(
+    rule: Mapping[str, str],
+) -> None:
+    async with reminding() as (g, runner):
+        store = g.services.stores.proactive
+        assert store is not None
+        room = key_of("default", ROOM).channel_name
+        at = {"at": "2026-11-21T10:05", **rule}
+        await ask(g, 1, {"text": "tea", **at}, at=ROOM, mentions_bot=True)
+        await ask(g, 2, {"text": "milk", **at}, at=ROOM, mentions_bot=True)
+        await store.set_quiet_hours("default", room, "10:03-11:00", g.clock.now())
+        await runner.pass_time(minutes=5)
+        assert await g.rows("proactive_waiting") == 2
+        await ask(g, 3, {"number": 1, "text": "coffee"}, at=ROOM, mentions_bot=True)
+        at_noon = {"number": 2, "at": "2026-11-21T12:00", **rule}
+        await ask(g, 4, at_noon, at=ROOM, mentions_bot=True)
+        await runner.pass_time(minutes=56)
+        said = "\n".join(one for one in g.texts if "⏰" in one)
+        assert ("coffee" in said, "tea" in said, "milk" in said) == (True, False, False)
+        await runner.pass_time(minutes=60)
+        assert sum("milk" in one for one in g.texts if "⏰" in one) == 1
+
+
+async def test_one_that_is_removed_while_it_is_worked_on_does_not_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with reminding(policies(proactive=QUIET)) as (g, runner):
+        await ask(g, 1, {"text": "tea", "at": "2026-11-21T10:05", "every": "day"})
+        (one,) = await all_of(runner)
+        happens = runner.due._pending
+
+        async def removed_meanwhile(happening: Happening) -> PendingNotice:
+            await runner.store.remove(one)
+            return await happens(happening)
+
+        monkeypatch.setattr(runner.due, "_pending", removed_meanwhile)
+        await runner.pass_time(minutes=5)
+        assert await g.rows("proactive_waiting") == 0
+
+
+async def test_quiet_hours_that_begin_after_a_kill_send_nothing_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    quiet = policies(proactive=ProactivePolicy(quiet_hours="10:06-11:00"))
+    async with reminding(quiet) as (g, runner):
+        await ask(g, 1, {"text": "tea", "at": "2026-11-21T10:05", "every": "day"})
+        with monkeypatch.context() as patched:
+            patched.setattr(runner.store, "advance", _dies)
+            await runner.pass_time(minutes=5)
+        await runner.pass_time(seconds=LEASE.total_seconds())
+        await runner.pass_time(hours=1)
+        assert sum("⏰ tea" in said for said in g.texts) == 1
+
+
+async def test_those_of_a_closed_thread_are_seen_in_it_alone() -> None:
+    closed = replace(ROOM, thread_id="T1", closed_thread=True)
+    async with reminding() as (g, runner):
+        await ask(g, 1, {"text": "her surprise", "in_minutes": 50}, at=closed, mentions_bot=True)
+        await ask(g, 2, {"text": "tea", "in_minutes": 50}, at=ROOM, mentions_bot=True)
+        other = replace(closed, thread_id="T2")
+        for elsewhere in (ROOM, other, replace(ROOM, thread_id="T3")):
+            assert "surprise" not in await command(g, at=elsewhere)
+        assert "no reminder" in await command(g, "remove 1", at=ROOM)
+        assert "surprise" not in await ask(g, 3, {}, at=ROOM, mentions_bot=True)
+        listed = await command(g, at=closed)
+        assert "her surprise" in listed
+        assert "tea" in listed
+        assert len(await all_of(runner)) == 2

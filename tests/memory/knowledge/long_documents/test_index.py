@@ -80,7 +80,7 @@ async def test_it_is_found_while_its_message_is_answered_or_stored(library: Libr
     assert await library.find("notice")
 
 
-@pytest.mark.parametrize("way", ["message", "conversation", "age", "origin"])
+@pytest.mark.parametrize("way", ["message", "conversation", "age", "origin", "edit"])
 async def test_it_leaves_with_its_message(library: Library, way: str) -> None:
     await library.keep("m1", CONTRACT, origin_id="m0")
     await library.keep("m2", document("a report on sales"), name="report.docx")
@@ -92,6 +92,11 @@ async def test_it_leaves_with_its_message(library: Library, way: str) -> None:
         case "origin":
             assert await library.index.knows(DIRECT.channel_name, ["m0"])
             await library.index.deleted(DIRECT.channel_name, ["m0"])
+        case "edit":
+            for message_id, names in (("m0", ["contract.pdf"]), ("m1", []), ("m0", [""])):
+                await library.index.edited(DIRECT.channel_name, message_id, names)
+            assert await library.find("notice", current=()), "its message still has it"
+            await library.index.edited(DIRECT.channel_name, "m0", ["other.pdf"])
         case "conversation":
             await conversations.clear(DIRECT)
         case "age":
@@ -100,7 +105,7 @@ async def test_it_leaves_with_its_message(library: Library, way: str) -> None:
     assert not await library.index.knows(DIRECT.channel_name, ["m0"])
     await cleaned(library)
     left = await rows_left(library)
-    assert left == ([1, 0, 1, 1, 1] if way in ("message", "origin") else [0, 0, 0, 0, 0])
+    assert left == ([1, 0, 1, 1, 1] if way in ("message", "origin", "edit") else [0, 0, 0, 0, 0])
 
 
 async def test_a_document_whose_message_is_never_stored_is_deleted(library: Library) -> None:
