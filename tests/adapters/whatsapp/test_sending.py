@@ -22,6 +22,7 @@ from gateway.ports import (
     CanReact,
     CanTellReach,
     CanType,
+    Check,
     PlatformAdapter,
     PlatformReach,
 )
@@ -505,3 +506,70 @@ async def test_doctor_raises_nothing_without_a_server() -> None:
         rig.sim.faults.add(Fault("phone_number", "drop_before", times=2))
         bad = [check for check in await rig.adapter.diagnose() if not check.ok]
         assert [check.name for check in bad] == ["platform reachable"]
+
+
+@pytest.mark.parametrize(
+    ("statuses", "ok", "detail"),
+    [
+        ({}, True, "approved"),
+        ({(TEMPLATE, "en_US"): "PAUSED"}, False, "its status is PAUSED"),
+        ({(TEMPLATE, "de"): "REJECTED"}, True, "approved"),
+    ],
+)
+async def test_doctor_asks_meta_if_the_template_is_approved(
+    statuses: dict[tuple[str, str], str], ok: bool, detail: str
+) -> None:
+    async with running(template=FOLLOW_UP) as rig:
+        rig.sim.world.templates[TEMPLATE, "de"] = "{{1}}"
+        rig.sim.graph.state.template_statuses.update(statuses)
+        check = template_check(await rig.adapter.diagnose())
+    assert (check.ok, bool(check.advice)) == (ok, not ok)
+    assert str(check.detail).endswith(detail)
+
+
+async def test_doctor_names_a_template_that_the_account_does_not_have() -> None:
+    async with running(template={"name": "conversation", "language": "en_US"}) as rig:
+        check = template_check(await rig.adapter.diagnose())
+    assert (check.ok, str(check.detail)) == (
+        False,
+        "the account has no template conversation (en_US)",
+    )
+    assert "WhatsApp Manager" in str(check.advice)
+
+
+@pytest.mark.parametrize(
+    ("error", "advice"),
+    [
+        (GraphError(200, "no right"), "whatsapp_business_management"),
+        (GraphError(2, "down"), "Try again in a few minutes."),
+    ],
+)
+async def test_a_refused_question_for_templates_says_nothing_against_them(
+    error: GraphError, advice: str
+) -> None:
+    async with running(template=FOLLOW_UP) as rig:
+        rig.sim.fail_next("message_templates", error)
+        check = template_check(await rig.adapter.diagnose())
+    assert check.ok
+    assert f"error {error.code}" in str(check.detail)
+    assert advice in str(check.advice)
+
+
+async def test_a_lost_answer_about_templates_is_reported() -> None:
+    async with running(template=FOLLOW_UP) as rig:
+        rig.sim.faults.add(Fault("message_templates", "drop_before", times=2))
+        check = template_check(await rig.adapter.diagnose())
+    assert (check.ok, check.cause) == (False, "unreachable")
+
+
+async def test_doctor_does_not_ask_about_templates_without_a_number() -> None:
+    async with running(template=FOLLOW_UP) as rig:
+        rig.sim.faults.add(Fault("phone_number", "drop_before", times=2))
+        await rig.adapter.diagnose()
+        assert "message_templates" not in {call.method for call in rig.sim.calls}
+
+
+def template_check(checks: list[Check]) -> Check:
+    """The check of the template."""
+    (check,) = [check for check in checks if check.name == "template"]
+    return check
