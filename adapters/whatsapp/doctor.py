@@ -172,23 +172,28 @@ async def _template(settings: WhatsAppSettings, graph: GraphClient, *, answers: 
     described = _described(settings.template)
     if not answers:
         return Check("template", True, described)
+    return await _approval(settings.template, described, graph)
+
+
+async def _approval(template: WhatsAppTemplate, described: Text, graph: GraphClient) -> Check:
+    name = "template"
     try:
-        status = await _status(settings.template, graph)
+        status = await _status(template, graph)
     except GraphRefused as error:
-        detail = joined((described, UNCERTAIN, verbatim(str(error.failure))), "; ")
-        return Check("template", True, detail, HOW_TO_AUTHENTICATE if _lacks(error.failure) else LATER)
+        doubt = joined((described, UNCERTAIN, verbatim(str(error.failure))), "; ")
+        step = HOW_TO_AUTHENTICATE if _lacks(error.failure) else LATER
+        return Check(name, True, doubt, step)
     except DeliveryError as error:
-        return Check("template", False, error.said, CHECK_NETWORK, "unreachable")
+        return Check(name, False, error.said, CHECK_NETWORK, "unreachable")
     if status == APPROVED:
-        return Check("template", True, joined((described, text("approved")), "; "))
+        return Check(name, True, joined((described, text("approved")), "; "))
     if status == UNKNOWN:
-        detail = joined((described, UNCERTAIN), "; ")
-        return Check("template", True, detail, HOW_TO_AUTHENTICATE)
+        return Check(name, True, joined((described, UNCERTAIN), "; "), HOW_TO_AUTHENTICATE)
     if not status:
-        named = verbatim(f"{settings.template.name} ({settings.template.language})")
-        return Check("template", False, NO_TEMPLATE.of(name=named), COMPARE)
+        named = verbatim(f"{template.name} ({template.language})")
+        return Check(name, False, NO_TEMPLATE.of(name=named), COMPARE)
     refused = text("its status is {status}", status=verbatim(status))
-    return Check("template", False, joined((described, refused), "; "), COMPARE)
+    return Check(name, False, joined((described, refused), "; "), COMPARE)
 
 
 async def _status(template: WhatsAppTemplate, graph: GraphClient) -> str:

@@ -6,6 +6,7 @@ import pytest
 
 from adapters.whatsapp.connection import WhatsAppAdapter
 from adapters.whatsapp.messages import WhatsAppExtras
+from adapters.whatsapp.service_window import MAX_REFUSED
 from gateway.errors import (
     Ambiguous,
     Permanent,
@@ -28,7 +29,7 @@ from gateway.ports import (
 )
 from gateway.ports.adapter import unpacked
 from simulators.base import Fault
-from simulators.whatsapp import TEMPLATE
+from simulators.whatsapp import TEMPLATE, payloads
 from simulators.whatsapp.errors import GraphError
 from tests.adapters.whatsapp.rig import (
     Rig,
@@ -281,10 +282,32 @@ async def test_a_window_that_meta_reports_closed_is_closed_for_the_next_send() -
     async with running() as rig:
         place = await greeted(rig)
         rig.sim.advance(25 * 3600)
-        await rig.adapter.send(text_to(place, "accepted, but not delivered"))
+        receipt = await rig.adapter.send(text_to(place, "accepted, but not delivered"))
         await eventually(lambda: rig.counts["delivery_failed:131047"] == 1)
+        assert await rig.sim.settled()
+        assert await rig.adapter.reach(place) == PlatformReach("closed", 0, (receipt.message_id,))
         with pytest.raises(WindowClosed):
             await rig.adapter.send(text_to(place, "now we know"))
+
+
+@pytest.mark.parametrize(("code", "reach"), [(132015, "closed"), (131026, "template")])
+async def test_only_what_may_be_sent_after_the_person_wrote_is_noted_as_refused(
+    code: int, reach: str
+) -> None:
+    async with running(template=FOLLOW_UP) as rig:
+        place = await greeted(rig)
+        rig.later(hours=25)
+        number, human = rig.sim.world.number, rig.sim.world.people["Ada"]
+        at, error = int(rig.sim.world.now()), GraphError(code, "afterwards").in_status()
+        for nth in range(MAX_REFUSED + 5):
+            failed = payloads.status(number, human.sender(), f"wamid.{nth}", "failed", at, [error])
+            assert await rig.sim.deliver(failed) == 200
+        known = await rig.adapter.reach(place)
+        assert known.reach == reach
+        last = [f"wamid.{nth}" for nth in range(5, MAX_REFUSED + 5)]
+        assert list(known.refused) == (last if code == 132015 else [])
+        rig.later(hours=2)
+        assert (await rig.adapter.reach(place)).refused == ()
 
 
 async def test_a_window_refused_immediately_is_the_same_error() -> None:
