@@ -186,7 +186,7 @@ async def _approval(template: WhatsAppTemplate, described: Text, graph: GraphCli
     except DeliveryError as error:
         return Check(name, False, error.said, CHECK_NETWORK, "unreachable")
     if status == APPROVED:
-        return Check(name, True, joined((described, text("approved")), "; "))
+        return Check(name, True, joined((described, text("Meta has approved it")), "; "))
     if status == UNKNOWN:
         return Check(name, True, joined((described, UNCERTAIN), "; "), HOW_TO_AUTHENTICATE)
     if not status:

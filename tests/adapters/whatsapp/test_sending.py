@@ -534,9 +534,9 @@ async def test_doctor_raises_nothing_without_a_server() -> None:
 @pytest.mark.parametrize(
     ("statuses", "ok", "detail"),
     [
-        ({}, True, "approved"),
+        ({}, True, "Meta has approved it"),
         ({(TEMPLATE, "en_US"): "PAUSED"}, False, "its status is PAUSED"),
-        ({(TEMPLATE, "de"): "REJECTED"}, True, "approved"),
+        ({(TEMPLATE, "de"): "REJECTED"}, True, "Meta has approved it"),
     ],
 )
 async def test_doctor_asks_meta_if_the_template_is_approved(
