@@ -1,6 +1,7 @@
 # One image for every role. It runs without root, and writes only to /data and /tmp.
 #   docker build -t parley-gateway:standard .                      the program, with `openai` and `documents`
 #   docker build -t parley-gateway:models --target models .        the same, with recall models (ONNX)
+#   docker build -t parley-gateway:voice --target voice .          the same, with voice messages on this machine
 ARG PYTHON=3.13
 
 FROM python:${PYTHON}-slim AS build
@@ -28,6 +29,10 @@ RUN python -m hatchling build -t wheel -d /wheels \
 FROM build AS build-models
 COPY requirements/models.lock requirements/
 RUN uv pip install --python /venv/bin/python --require-hashes -r requirements/models.lock
+
+FROM build AS build-voice
+COPY requirements/voice.lock requirements/
+RUN uv pip install --python /venv/bin/python --require-hashes -r requirements/voice.lock
 
 FROM python:${PYTHON}-slim AS base
 ARG VERSION=0.1.0
@@ -67,6 +72,9 @@ CMD ["run"]
 
 FROM base AS models
 COPY --from=build-models /venv /venv
+
+FROM base AS voice
+COPY --from=build-voice /venv /venv
 
 FROM base AS standard
 COPY --from=build /venv /venv

@@ -83,6 +83,7 @@ lock: $(VENV)/bin/uv
 	$(LOCK) pyproject.toml --extra documents --extra openai -c requirements/dev.lock -o requirements/openai.lock
 	$(LOCK) pyproject.toml --extra documents --extra openai --extra models -c requirements/dev.lock -o requirements/models.lock
 	$(LOCK) pyproject.toml --extra otel -c requirements/dev.lock -o requirements/otel.lock
+	$(LOCK) pyproject.toml --extra voice -c requirements/dev.lock -o requirements/voice.lock
 	$(LOCK) --group build -o requirements/build.lock
 	$(LOCK) --group deploy -o requirements/deploy.lock
 	$(LOCK) --group model-server -c requirements/dev.lock -o requirements/model-server.lock

@@ -74,6 +74,11 @@ class GraphClient:
             query["appsecret_proof"] = self._proof()
         return await self._get(self._settings.phone_number_id, query)
 
+    async def health(self) -> JsonObject:
+        """The objects that take part in sending from the number, in `health_status`: the number,
+        its account, business and app. Raises `GraphRefused`, `Transient`, `Ambiguous`."""
+        return await self._get(self._settings.phone_number_id, {"fields": "health_status"})
+
     async def token(self) -> JsonObject:
         """Meta's description of the access token, in `data`. Raises `GraphRefused`, `Transient`,
         `Ambiguous`."""
@@ -85,6 +90,12 @@ class GraphClient:
         `Ambiguous`."""
         query = {"fields": "id,display_phone_number,verified_name", "limit": str(limit)}
         return await self._get(f"{quote(account, safe='')}/phone_numbers", query)
+
+    async def templates(self, account: str, name: str, limit: int) -> JsonObject:
+        """The message templates of a WhatsApp account with this name or one that contains it, in
+        `data`, one for each language. Raises `GraphRefused`, `Transient`, `Ambiguous`."""
+        query = {"name": name, "fields": "name,language,status", "limit": str(limit)}
+        return await self._get(f"{quote(account, safe='')}/message_templates", query)
 
     def _proof(self) -> str:
         """The access token signed with the app secret (Graph API, "Secure Graph API Calls")."""

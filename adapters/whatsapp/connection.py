@@ -114,12 +114,13 @@ class WhatsAppAdapter(AccountAdapter[WhatsAppSettings]):
         """Anything within 24 hours of the person's message, less a margin; otherwise the template,
         unless Meta refused it in the last hour. An unknown window counts as closed: Meta would take
         the message and report later that it does not deliver it."""
+        refused = await self._windows.refused(place.channel_id)
         if await self._windows.is_open_for(place.channel_id, MARGIN):
-            return PlatformReach("open")
+            return PlatformReach("open", refused=refused)
         template = self._settings.template
         if template is None or await self._windows.template_refused():
-            return PlatformReach("closed")
-        return PlatformReach("template", template.max_chars)
+            return PlatformReach("closed", refused=refused)
+        return PlatformReach("template", template.max_chars, refused)
 
     async def _free_form(self, outbound: Outbound) -> Body:
         file = outbound.file

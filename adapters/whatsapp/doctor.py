@@ -2,7 +2,9 @@
 token may use for `parley init`.
 
 Source: Meta, "Managing WhatsApp Business Accounts": `debug_token` names the accounts of each
-permission, and `{account}/phone_numbers` their numbers.
+permission, and `{account}/phone_numbers` their numbers. "Template management":
+`{account}/message_templates` lists templates with their statuses. "Messaging and Calling Health
+Status": `health_status` of a number names its account.
 """
 
 import asyncio
@@ -30,6 +32,17 @@ from gateway.text import Text, joined, text, verbatim
 # Translators: the access token.
 ACCEPTED: Final = text("accepted")
 MISSING: Final = text("missing")
+APPROVED: Final = "APPROVED"
+UNKNOWN: Final = "UNKNOWN"
+UNCERTAIN: Final = text("Meta does not say if it is approved")
+NO_TEMPLATE: Final = text("the account has no template {name}")
+LATER: Final = text("Try again in a few minutes.")
+COMPARE: Final = text(
+    "Compare its name, language and status with WhatsApp Manager > Message templates. Until it is "
+    "approved, people who have not written for 24 hours cannot be reached."
+)
+MAX_TEMPLATES: Final = 100
+MAX_ENTITIES: Final = 20
 OLDEST_VERSION: Final = 22
 """Graph API versions live about two years; v22.0 is of January 2025 (Graph API changelog)."""
 
@@ -53,8 +66,8 @@ async def diagnose(settings: WhatsAppSettings, graph: GraphClient) -> list[Check
             ),
         ),
         _version(settings.api_version),
-        *await _account(settings, graph),
-        _template(settings),
+        *(account := await _account(settings, graph)),
+        await _template(settings, graph, answers=all(check.ok for check in account)),
     ]
 
 
@@ -117,12 +130,16 @@ def _refused(failure: GraphFailure) -> list[Check]:
         if failure.subcode != WRONG_ID_SUBCODE:
             detail = text("it is not a phone number")
         return [Check("access token", True, ACCEPTED), _wrong_id(detail)]
-    if failure.code is not None and (failure.code == 10 or 200 <= failure.code <= 299):
+    if _lacks(failure):
         lacks = text("The token lacks a permission, or the app is not assigned to this account.")
         advice = joined((lacks, HOW_TO_AUTHENTICATE), " ")
         return [Check("access token", False, str(failure), advice, "permission")]
-    later = text("Try again in a few minutes.")
-    return [Check("platform reachable", False, str(failure), later)]
+    return [Check("platform reachable", False, str(failure), LATER)]
+
+
+def _lacks(failure: GraphFailure) -> bool:
+    """True for a permission that the token lacks."""
+    return failure.code is not None and (failure.code == 10 or 200 <= failure.code <= 299)
 
 
 def _wrong_id(detail: Text) -> Check:
@@ -143,7 +160,8 @@ def _version(version: str) -> Check:
     return Check("api version", fresh, version, "" if fresh else advice)
 
 
-def _template(settings: WhatsAppSettings) -> Check:
+async def _template(settings: WhatsAppSettings, graph: GraphClient, *, answers: bool) -> Check:
+    """The check of the template. Meta is asked for its status where it answers about the number."""
     if settings.template is None:
         detail = text("none: people who have not written for 24 hours cannot be reached")
         advice = text(
@@ -151,7 +169,58 @@ def _template(settings: WhatsAppSettings) -> Check:
             "that."
         )
         return Check("template", True, detail, advice)
-    return Check("template", True, _described(settings.template))
+    described = _described(settings.template)
+    if not answers:
+        return Check("template", True, described)
+    return await _approval(settings.template, described, graph)
+
+
+async def _approval(template: WhatsAppTemplate, described: Text, graph: GraphClient) -> Check:
+    name = "template"
+    try:
+        status = await _status(template, graph)
+    except GraphRefused as error:
+        doubt = joined((described, UNCERTAIN, verbatim(str(error.failure))), "; ")
+        step = HOW_TO_AUTHENTICATE if _lacks(error.failure) else LATER
+        return Check(name, True, doubt, step)
+    except DeliveryError as error:
+        return Check(name, False, error.said, CHECK_NETWORK, "unreachable")
+    if status == APPROVED:
+        return Check(name, True, joined((described, text("Meta has approved it")), "; "))
+    if status == UNKNOWN:
+        return Check(name, True, joined((described, UNCERTAIN), "; "), HOW_TO_AUTHENTICATE)
+    if not status:
+        named = verbatim(f"{template.name} ({template.language})")
+        return Check(name, False, NO_TEMPLATE.of(name=named), COMPARE)
+    refused = text("its status is {status}", status=verbatim(status))
+    return Check(name, False, joined((described, refused), "; "), COMPARE)
+
+
+async def _status(template: WhatsAppTemplate, graph: GraphClient) -> str:
+    """The status of a template in the account of the number: "APPROVED", "PENDING", "PAUSED", …;
+    empty where the account has no such template, `UNKNOWN` where Meta names no account or status.
+    Raises `GraphRefused`, `Transient`, `Ambiguous`."""
+    account = _account_of(await graph.health())
+    if not account:
+        return UNKNOWN
+    listed = items(await graph.templates(account, template.name, MAX_TEMPLATES), "data")
+    return next(
+        (
+            text_at(one, "status", 40) or UNKNOWN
+            for one in listed[:MAX_TEMPLATES]
+            if text_at(one, "name", 512) == template.name
+            and text_at(one, "language", 12) == template.language
+        ),
+        "",
+    )
+
+
+def _account_of(described: JsonObject) -> str:
+    """The account to which a number belongs; empty where the answer names none."""
+    for entity in items(mapping(described, "health_status"), "entities", MAX_ENTITIES):
+        if text_at(entity, "entity_type", 40) == "WABA":
+            return identifier(entity, "id", 40)
+    return ""
 
 
 def _described(template: WhatsAppTemplate) -> Text:

@@ -24,7 +24,6 @@ Outcome: TypeAlias = Literal["transient", "unknown", "window", "template", "perm
 """`unknown`: the platform failed, and may have sent the message before. `template`: it does not
 take the template with any text."""
 
-WINDOW_CODE: Final = 131047
 TOKEN_CODES: Final = frozenset({0, 190})
 WRONG_ID_SUBCODE: Final = 33
 

@@ -21,6 +21,10 @@ reports later that it does not deliver it."""
 REFUSED: Final = "template_refused"
 TRY_AGAIN: Final = timedelta(hours=1)
 """The time after which a refused template is used again."""
+REFUSED_FOR: Final = timedelta(hours=1)
+MAX_REFUSED: Final = 20
+MAX_STATE: Final = 4_000
+"""Messages to one person that Meta did not deliver, and the characters of their ids."""
 
 
 def is_open(wrote_at: datetime, now: datetime) -> bool:
@@ -64,6 +68,18 @@ class ServiceWindows:
     async def template_refused(self) -> bool:
         """True when Meta refused the template within the last hour."""
         return await self._state.get(REFUSED) is not None
+
+    async def note_refused(self, key: str, message_id: str) -> None:
+        """Record a message that Meta took and does not deliver before this person writes."""
+        known = [each for each in await self.refused(key) if each != message_id]
+        kept = [*known, message_id][-MAX_REFUSED:]
+        while len(written := " ".join(kept)) > MAX_STATE:
+            kept = kept[1:]
+        await self._state.put(f"refused:{key}", written, REFUSED_FOR)
+
+    async def refused(self, key: str) -> tuple[str, ...]:
+        """The ids of such messages of the last hour, oldest first."""
+        return tuple((await self._state.get(f"refused:{key}") or "").split())
 
     async def _wrote_at(self, key: str) -> datetime | None:
         kept = await self._state.get(f"window:{key}")

@@ -10,7 +10,7 @@ import structlog
 
 from adapters.shared.receive_queue import ReceiveQueue
 from adapters.shared.signatures import verify_whatsapp
-from adapters.whatsapp.errors import WINDOW_CODE
+from adapters.whatsapp.errors import OUTCOMES
 from adapters.whatsapp.identity import ChangeEffect, Identities, under_key
 from adapters.whatsapp.manifest import WhatsAppSettings
 from adapters.whatsapp.messages import WhatsAppExtras
@@ -140,7 +140,8 @@ class Webhook:
         await self._sink(event)
 
     async def _note_status(self, status: Status) -> None:
-        """Count a failure and note a closed window. Statuses are no events."""
+        """Count a failure; note a closed window, a refused template, and the message that waits for
+        its person then. Statuses are no events."""
         if status.status != "failed":
             return
         for code in status.codes or (0,):
@@ -151,9 +152,16 @@ class Webhook:
             message=status.message_id,
             codes=list(status.codes),
         )
-        if WINDOW_CODE in status.codes and status.recipient.key:
-            key = await self._identities.known_key(status.recipient)
+        outcomes = {OUTCOMES.get(code) for code in status.codes} & {"window", "template"}
+        if not outcomes or not status.recipient.key:
+            return
+        key = await self._identities.known_key(status.recipient)
+        if "window" in outcomes:
             await self._windows.close(key, status.at or self._context.clock.now())
+        if "template" in outcomes:
+            await self._windows.note_refused_template()
+        async with self._queue.turn(f"refused {key}"):
+            await self._windows.note_refused(key, status.message_id)
 
 
 def _outside_window(event: InboundEvent) -> InboundEvent:

@@ -256,13 +256,19 @@ def play(deployment: Deployment, image: Image) -> None:
 
 
 def check_models(deployment: Deployment) -> None:
-    """The image with the models extra. Raises `CheckFailed`."""
-    image = deployment.build("models")
-    command = ["-c", "import fastembed, numpy, openai, onnxruntime; print(fastembed.__version__)"]
+    """The images with models. Raises `CheckFailed`."""
+    check_libraries(deployment, "models", ("fastembed", "numpy", "openai", "onnxruntime"))
+    check_libraries(deployment, "voice", ("faster_whisper", "av", "numpy", "openai", "pypdfium2"))
+
+
+def check_libraries(deployment: Deployment, target: str, modules: Sequence[str]) -> None:
+    """The image of a target loads these modules. Raises `CheckFailed`."""
+    image = deployment.build(target)
+    command = ["-c", f"import {', '.join(modules)}; print({modules[0]}.__version__)"]
     image.entry = ["/venv/bin/python"]
     with (
-        step("the libraries of the image `models`") as details,
+        step(f"the libraries of the image `{target}`") as details,
         deployment.container(image, "keys", command=command) as ran,
     ):
         require(ran.wait(SECONDS) == 0, f"they do not load\n{ran.log}")
-        details.append(f"fastembed {ran.log.strip()}")
+        details.append(f"{modules[0]} {ran.log.strip()}")

@@ -137,6 +137,9 @@ class PlatformReach:
     """Any message, the configured template only, or none before the person writes."""
     template_chars: int = 0
     """The longest text that the template takes."""
+    refused: tuple[str, ...] = ()
+    """The ids of messages that the platform took in the last hour and did not deliver, because it
+    takes nothing of their kind before the person writes; at most 20."""
 
 
 @runtime_checkable

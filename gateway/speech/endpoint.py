@@ -12,6 +12,7 @@ from typing import Final
 
 import aiohttp
 import structlog
+from msgspec import Struct
 
 from gateway.ports.speech import MAX_HEARD, Clip, Heard, SpeechError, Spoken
 from gateway.speech.containers import file_name, kind_of, opus_seconds, opus_waveform
@@ -21,6 +22,8 @@ CONNECT_SECONDS: Final = 5.0
 RECOGNISE_SECONDS: Final = 120.0
 SPEAK_SECONDS: Final = 60.0
 """Seconds of one request in all."""
+LIST_SECONDS: Final = 10.0
+"""Seconds of the question for the models of a service."""
 RETRY_SECONDS: Final = 1.0
 MAX_ANSWER: Final = 2 * 1024 * 1024
 """Bytes of an answer with a text; segments and words take most of them."""
@@ -33,6 +36,9 @@ NO_SPEECH: Final = 0.6
 UNLIKELY: Final = -1.0
 """Whisper's own thresholds of a segment without speech."""
 MAX_LANGUAGE: Final = 20
+MAX_LISTED: Final = 1_000
+MAX_NAME: Final = 200
+"""Models of a list that are read, and characters of a name."""
 _NAMED: Final = {
     "english": "en", "german": "de", "french": "fr", "spanish": "es", "italian": "it",
     "portuguese": "pt", "dutch": "nl", "polish": "pl", "japanese": "ja", "chinese": "zh",
@@ -68,6 +74,15 @@ class _Service:
     ) -> tuple[str, bytes]:
         """Return the media type and the body of an answer. Raises `_Refused`, `SpeechError`,
         `aiohttp.ClientError` and `TimeoutError`."""
+        return await self._request("POST", path, form, body if form is None else None, most)
+
+    async def get(self, path: str, most: int) -> bytes:
+        """Return the body of an answer. Raises as `post` does."""
+        return (await self._request("GET", path, None, None, most))[1]
+
+    async def _request(
+        self, method: str, path: str, form: aiohttp.FormData | None, body: object, most: int
+    ) -> tuple[str, bytes]:
         url = f"{self._base}/{path}"
         if self._session is None:
             self._session = aiohttp.ClientSession(
@@ -75,12 +90,8 @@ class _Service:
                 cookie_jar=aiohttp.DummyCookieJar(),
                 proxy=proxy_of(url),
             )
-        async with self._session.post(
-            url,
-            data=form,
-            json=body if form is None else None,
-            headers=self._headers,
-            allow_redirects=False,
+        async with self._session.request(
+            method, url, data=form, json=body, headers=self._headers, allow_redirects=False
         ) as response:
             data = bytearray()
             async for piece in response.content.iter_any():
@@ -95,6 +106,43 @@ class _Service:
         session, self._session = self._session, None
         if session is not None:
             await session.close()
+
+
+class ListedModels(Struct, frozen=True):
+    """The answer to the question for a service's models: the HTTP status, and the names with 200,
+    none where the service lists none."""
+
+    status: int
+    names: tuple[str, ...] = ()
+
+
+async def listed_models(base_url: str, api_key: str) -> ListedModels:
+    """Ask a service for its models, which costs nothing. Raises `SpeechError` without an answer,
+    and for one that is no list."""
+    service = _Service(base_url, api_key)
+    try:
+        async with asyncio.timeout(LIST_SECONDS):
+            return ListedModels(200, _names(await service.get("models", MAX_ANSWER)))
+    except _Refused as error:
+        return ListedModels(error.status)
+    except TimeoutError:
+        raise SpeechError("too_slow", "no answer within the time limit") from None
+    except aiohttp.ClientError as error:
+        raise SpeechError("failed", f"no answer: {type(error).__name__}") from error
+    finally:
+        await service.close()
+
+
+def _names(data: bytes) -> tuple[str, ...]:
+    try:
+        answer = json.loads(data)
+    except (ValueError, RecursionError):
+        answer = None
+    listed = answer.get("data") if isinstance(answer, Mapping) else None
+    if not isinstance(listed, list):
+        raise SpeechError("failed", "the answer is no list of models")
+    ids = (entry.get("id") for entry in listed[:MAX_LISTED] if isinstance(entry, Mapping))
+    return tuple(id_[:MAX_NAME] for id_ in ids if isinstance(id_, str))
 
 
 class EndpointRecogniser:

@@ -23,6 +23,7 @@ from gateway.policy.proactive import Circumstances, ProactiveMessage, Verdict, m
 from gateway.policy.quiet_hours import in_force
 from gateway.ports import MembershipStatus, PlatformReach
 from gateway.ports.proactive import PendingNotice, WaitingNotice
+from gateway.ports.queues import SendState, message_key
 from gateway.ports.traces import Trace, ring_slot
 from gateway.stores.proactive import ProactiveStore
 from gateway.text import Sentence, Text, joined, text
@@ -245,7 +246,7 @@ class ProactiveSender:
 
     async def _look_up(self, tenant: str, batch: str, store: ProactiveStore) -> None:
         """Forget a message that the platform took; let it wait for its person where the platform
-        did not."""
+        refused it, at once or after it had taken it."""
         outbox, now = self._services.stores.outbox, self._services.clock.now()
         sends = await outbox.deliveries(batch, AT_ONCE)
         if any(send.state == "waiting" for send in sends):
@@ -257,12 +258,38 @@ class ProactiveSender:
             for send in sends
             if send.state == "dead" and send.reason.startswith(_NOT_TAKEN)
         ]
-        if not refused:
+        waiting = await store.batch(tenant, batch)
+        late = False if refused else await self._refused_late(waiting, sends)
+        if late is None:
+            await store.delay_batch(tenant, batch, now + TAKEN_WITHIN, proactive.UNCONFIRMED)
+            return
+        if not (refused or late):
             await store.end_batch(tenant, batch, now)
             return
-        for one in await store.batch(tenant, batch):
+        for one in waiting:
             await store.delay(one.pending, now + proactive.LOOK_AGAIN, proactive.WINDOW)
         await outbox.drop(refused)  # otherwise an operator could send it a second time
+
+    async def _refused_late(
+        self, waiting: Sequence[WaitingNotice], sends: Sequence[SendState]
+    ) -> bool | None:
+        """Return True if the platform reported that it does not deliver one of the sends, which it
+        had taken; None if it cannot be asked now."""
+        keys = {send.key for send in sends if send.state == "sent"}
+        if not (waiting and keys):
+            return False
+        place = waiting[0].pending.notice.place
+        account = self._services.connected.get((place.platform, place.account))
+        if account is None:
+            return None
+        reach = await _reach_of(waiting[0].pending, account)
+        if reach is None:
+            return None
+        outbox = self._services.stores.outbox
+        for message_id in reach.refused:
+            if await outbox.reply_at(message_key(place, message_id)) in keys:
+                return True
+        return False
 
     async def _case(self, pending: PendingNotice, store: ProactiveStore) -> _Case | Verdict:
         """Return the circumstances of a message; a verdict where they do not matter, or cannot be

@@ -4,7 +4,7 @@ import os
 import sqlite3
 import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Final, Literal
@@ -37,6 +37,8 @@ MODEL_ADVICE: Final = text(
     "person."
 )
 SET_IT: Final = text("Set it, and start Parley again.")
+CORRECT: Final = text("Correct this setting.")
+HAS: Final = text("It has: {tools}.")
 IGNORED: Final = text("{problem} It is ignored.")
 NO_OTHER: Final = text("no other package replaces a part of Parley in {folder}")
 RIGHT: Final = text(
@@ -44,6 +46,7 @@ RIGHT: Final = text(
 )
 LOCAL: Final = text("{address}, this machine only")
 WITH_TOKEN: Final = text("{address}, with a token")
+MAX_NAMED: Final = 20
 Status = Literal["ok", "note", "broken"]
 
 
@@ -66,6 +69,12 @@ class Finding(Struct, frozen=True):
     def advice(self) -> str:
         """The next step in English."""
         return str(self.step)
+
+
+def named(names: Sequence[str]) -> str:
+    """The first `MAX_NAMED` names, and how many more there are."""
+    rest = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+    return ", ".join(names[:MAX_NAMED]) + rest if names else "none"
 
 
 def of_program(status: Status, part: str, said: Unconverted, advice: Unconverted) -> Finding:

@@ -26,7 +26,7 @@ from gateway.ports.clock import SystemClock
 from gateway.text import joined, text, verbatim
 from parley.config import Settings
 from parley.config.sections import ModelChoiceSection
-from parley.doctor.machine import Finding
+from parley.doctor.machine import CORRECT, Finding
 from parley.wiring.policies import choice_of, prices_of
 from safety.http.shown_address import shown_address
 
@@ -76,7 +76,7 @@ async def check_model_fully(
     try:
         provider = single_provider(choice_of(choice))
     except ConfigurationError as error:
-        return [Finding("broken", name, str(error), text("Correct this setting."))]
+        return [Finding("broken", name, str(error), CORRECT)]
     try:
         result = await _result(name, choice, provider, prices)
         found = [_of_server(name, one) for one in findings_of(provider)]

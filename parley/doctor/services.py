@@ -26,7 +26,8 @@ from memory.grounding.verifier import GroundingSources
 from parley.config import Settings, SettingsError
 from parley.config.memory import HeartbeatSourceSection
 from parley.config.problems import DID_YOU_MEAN
-from parley.doctor.machine import Finding, refused
+from parley.doctor.files_and_voice import files_and_voice
+from parley.doctor.machine import HAS, Finding, named, refused
 from parley.doctor.models import check_models
 from parley.doctor.platforms import check_platforms
 from parley.doctor.startup import startup_problems
@@ -54,7 +55,6 @@ HOSTS: Final = text("Correct grounding.hosts or grounding.trackers, or the netwo
 NETWORKS: Final = text("List its network under grounding.networks if it is meant to be internal.")
 BY_WORDS: Final = text("memories are found by their words (memory.embedding_provider: none)")
 BY_MODEL: Final = text("by words, and by {model}")
-MAX_TOOLS: Final = 20
 
 Resolve = Callable[[str], Awaitable[list[str]]]
 
@@ -71,6 +71,7 @@ async def contact(settings: Settings, platforms: Discovery) -> list[Finding]:
         check_models(settings),
         memory_backends(settings),
         tool_servers(settings),
+        files_and_voice(settings),
         heartbeats(settings),
         grounding(settings),
         check_platforms(settings, platforms),
@@ -176,15 +177,10 @@ def _tool_rules(settings: Settings, server: str, probed: Probed) -> list[Finding
     for name in sorted(rules_for_tools_of(settings, server) - set(probed.tools)):
         near = difflib.get_close_matches(name, probed.tools, n=1)
         meant = DID_YOU_MEAN.of(name=verbatim(near[0])) if near else None
-        advice = meant or text("It has: {tools}.", tools=verbatim(_tool_names(probed.tools)))
+        advice = meant or HAS.of(tools=verbatim(named(probed.tools)))
         detail = NO_TOOL.of(server=verbatim(server))
         findings.append(Finding("broken", f"tools.{name}", detail, advice))
     return findings
-
-
-def _tool_names(tools: tuple[str, ...]) -> str:
-    rest = f" and {len(tools) - MAX_TOOLS} more" if len(tools) > MAX_TOOLS else ""
-    return ", ".join(tools[:MAX_TOOLS]) + rest if tools else "none"
 
 
 async def heartbeats(settings: Settings) -> list[Finding]:

@@ -33,13 +33,15 @@ class GraphState:
     `window_error` says how Meta reports a closed window: afterwards in a failed status, or at once.
     `failing` holds errors for the next requests by method, first in, first out. `accounts` are the
     ones that the token names in its permissions, none where it is for a whole business;
-    `other_numbers` are further numbers of the account, by id.
+    `other_numbers` are further numbers of the account, by id. `template_statuses` are those of the
+    templates that are not approved, by name and language.
     """
 
     window_error: Literal["webhook", "response"] = "webhook"
     failing: dict[str, list[GraphError]] = field(default_factory=dict)
     accounts: list[str] = field(default_factory=list)
     other_numbers: dict[str, str] = field(default_factory=dict)
+    template_statuses: dict[tuple[str, str], str] = field(default_factory=dict)
     calls: deque[ApiCall] = field(default_factory=lambda: deque(maxlen=MAX_CALLS))
     read: deque[str] = field(default_factory=lambda: deque(maxlen=1_000))
     typing: deque[str] = field(default_factory=lambda: deque(maxlen=1_000))
@@ -67,6 +69,7 @@ class GraphServer:
         app.router.add_get("/{version}/debug_token", self._described_token)
         app.router.add_get("/{version}/{node}", self._node)
         app.router.add_get("/{version}/{node}/phone_numbers", self._numbers)
+        app.router.add_get("/{version}/{node}/message_templates", self._templates)
         app.router.add_post("/{version}/{node}/messages", self._messages)
         app.router.add_post("/{version}/{node}/media", self._upload)
         app.router.add_route("*", "/{rest:.*}", self._nothing)
@@ -189,6 +192,8 @@ class GraphServer:
 
         async def work() -> _Answer:
             if node == number.phone_number_id:
+                if request.query.get("fields") == "health_status":
+                    return {"health_status": self._health(), "id": node}
                 return {
                     "id": node,
                     "display_phone_number": number.display,
@@ -208,6 +213,17 @@ class GraphServer:
 
         name = "media_url" if node in self._world.media else "phone_number"
         return await self._serve(request, name, {"node": node}, work)
+
+    def _health(self) -> dict[str, object]:
+        """The objects that Meta's "Messaging and Calling Health Status" names for a number."""
+        number = self._world.number
+        ids = {"PHONE_NUMBER": number.phone_number_id, "WABA": number.waba_id}
+        ids |= {"BUSINESS": "506914307656634", "APP": "670843887433847"}
+        entities = [
+            {"entity_type": kind, "id": id_, "can_send_message": "AVAILABLE"}
+            for kind, id_ in ids.items()
+        ]
+        return {"can_send_message": "AVAILABLE", "entities": entities}
 
     async def _described_token(self, request: web.Request) -> web.StreamResponse:
         """Describe the token that asks; a token may be asked about itself."""
@@ -256,6 +272,29 @@ class GraphServer:
             }
 
         return await self._serve(request, "phone_numbers", {"node": node}, work)
+
+    async def _templates(self, request: web.Request) -> web.StreamResponse:
+        """List templates as in Meta's "Template management", with the filter `name` of the Graph
+        API's reference, which also finds longer names; the form of the answer is from there."""
+        node, wanted = request.match_info["node"], request.query.get("name", "")
+
+        async def work() -> _Answer:
+            if node != self._world.number.waba_id:
+                raise unknown_node("GET", node)
+            statuses = self.state.template_statuses
+            data: list[dict[str, object]] = [
+                {
+                    "name": name,
+                    "language": language,
+                    "status": statuses.get((name, language), "APPROVED"),
+                    "id": str(1_000_000_000_000 + nth),
+                }
+                for nth, (name, language) in enumerate(self._world.templates)
+                if wanted in name
+            ]
+            return {"data": data, "paging": {"cursors": {"before": "MAZDZD", "after": "MjQZD"}}}
+
+        return await self._serve(request, "message_templates", {"node": node}, work)
 
     async def _download(self, request: web.Request) -> web.StreamResponse:
         media = request.match_info["media"]

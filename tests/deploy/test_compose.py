@@ -51,8 +51,11 @@ def test_a_service_has_no_rights_beyond_its_user(name: str) -> None:
 def test_the_image_runs_without_root_and_its_volume_belongs_to_that_user() -> None:
     text = (ROOT / "Dockerfile").read_text("utf-8")
     stages = text.split("\nFROM ")
-    assert "USER 10001:10001" in stages[3]
-    assert all("USER " not in stage for stage in stages[4:])
+    (base,) = [stage for stage in stages if " AS base\n" in stage]
+    assert "USER 10001:10001" in base
+    images = stages[stages.index(base) + 1 :]
+    assert len(images) == 3
+    assert all(stage.startswith("base AS ") and "USER " not in stage for stage in images)
     assert f"--uid {USER}" in text
     assert "install -d -o parley -g parley -m 0750 /data" in text
     assert "VOLUME /data" in text

@@ -20,6 +20,7 @@ from parley.cli.status.report import (
     StoredState,
     attention,
     counted,
+    features_of,
     live_state,
     stored_state,
 )
@@ -65,7 +66,8 @@ def _report(settings: Settings) -> StatusReport:
     now = SystemClock().now()
     memory = settings.memory.places if settings.memory.enabled else ()
     disks = tuple(one for one in disks_of(written_folders(settings)) if one.is_low)
-    return StatusReport(now, running, live, stored, unreadable, accounts, has_port, memory, disks)
+    where = (now, running, live, stored, unreadable, accounts, has_port, memory, disks)
+    return StatusReport(*where, features_of(settings))
 
 
 def _stored(settings: Settings) -> tuple[StoredState | None, str]:
@@ -92,6 +94,7 @@ def lines_of(report: StatusReport, needs: list[str]) -> Iterator[str]:
         for note in report.live.notes:
             yield _line("model", plain(note, 300))
     yield _line("memory", ", ".join(report.memory) or "off")
+    yield _line("features", ", ".join(report.features) or "none")
     if report.stored is not None:
         yield from _stored_lines(report.stored, report.at)
     else:
@@ -159,6 +162,7 @@ def _as_values(report: StatusReport, needs: list[str]) -> dict[str, object]:
         "models": list(report.live.models) if report.live else [],
         "workers": report.installation.workers if report.installation else None,
         "memory": list(report.memory),
+        "features": list(report.features),
         "queue": asdict(stored.backlog) if stored else None,
         "cost_today_micros": stored.micros if stored else None,
         "budgets": [asdict(one) for one in stored.budgets] if stored else [],

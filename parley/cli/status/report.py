@@ -128,6 +128,8 @@ class StatusReport(Struct, frozen=True):
     memory: tuple[str, ...] = ()
     disks: tuple[DiskSpace, ...] = ()
     """The disks that are full or almost full."""
+    features: tuple[str, ...] = ()
+    """The features that are switched on, as `features_of` names them."""
 
     @property
     def installation(self) -> Installation | None:
@@ -148,6 +150,19 @@ class StatusReport(Struct, frozen=True):
         latest = dict(self.stored.last_messages) if self.stored else {}
         state = "not running" if self.has_port else "unknown"
         return tuple(AccountStatus(name, state, None, latest.get(name)) for name in self.accounts)
+
+
+def features_of(settings: Settings) -> tuple[str, ...]:
+    """The features that a section of the configuration switches on, by the name of the section."""
+    voice = settings.voice
+    features = {
+        "documents": settings.documents.enabled,
+        f"voice ({voice.recogniser})": voice.recogniser != "none",
+        "speech": voice.speech.base_url is not None,
+        "appointments": settings.appointments.enabled,
+        "catchup": settings.catchup.enabled,
+    }
+    return tuple(name for name, is_on in features.items() if is_on)
 
 
 def account_elsewhere(part: InstallationPart, now: datetime) -> AccountStatus:

@@ -6,6 +6,7 @@ import pytest
 
 from adapters.whatsapp.connection import WhatsAppAdapter
 from adapters.whatsapp.messages import WhatsAppExtras
+from adapters.whatsapp.service_window import MAX_REFUSED
 from gateway.errors import (
     Ambiguous,
     Permanent,
@@ -22,12 +23,13 @@ from gateway.ports import (
     CanReact,
     CanTellReach,
     CanType,
+    Check,
     PlatformAdapter,
     PlatformReach,
 )
 from gateway.ports.adapter import unpacked
 from simulators.base import Fault
-from simulators.whatsapp import TEMPLATE
+from simulators.whatsapp import TEMPLATE, payloads
 from simulators.whatsapp.errors import GraphError
 from tests.adapters.whatsapp.rig import (
     Rig,
@@ -280,10 +282,32 @@ async def test_a_window_that_meta_reports_closed_is_closed_for_the_next_send() -
     async with running() as rig:
         place = await greeted(rig)
         rig.sim.advance(25 * 3600)
-        await rig.adapter.send(text_to(place, "accepted, but not delivered"))
+        receipt = await rig.adapter.send(text_to(place, "accepted, but not delivered"))
         await eventually(lambda: rig.counts["delivery_failed:131047"] == 1)
+        assert await rig.sim.settled()
+        assert await rig.adapter.reach(place) == PlatformReach("closed", 0, (receipt.message_id,))
         with pytest.raises(WindowClosed):
             await rig.adapter.send(text_to(place, "now we know"))
+
+
+@pytest.mark.parametrize(("code", "reach"), [(132015, "closed"), (131026, "template")])
+async def test_only_what_may_be_sent_after_the_person_wrote_is_noted_as_refused(
+    code: int, reach: str
+) -> None:
+    async with running(template=FOLLOW_UP) as rig:
+        place = await greeted(rig)
+        rig.later(hours=25)
+        number, human = rig.sim.world.number, rig.sim.world.people["Ada"]
+        at, error = int(rig.sim.world.now()), GraphError(code, "afterwards").in_status()
+        for nth in range(MAX_REFUSED + 5):
+            failed = payloads.status(number, human.sender(), f"wamid.{nth}", "failed", at, [error])
+            assert await rig.sim.deliver(failed) == 200
+        known = await rig.adapter.reach(place)
+        assert known.reach == reach
+        last = [f"wamid.{nth}" for nth in range(5, MAX_REFUSED + 5)]
+        assert list(known.refused) == (last if code == 132015 else [])
+        rig.later(hours=2)
+        assert (await rig.adapter.reach(place)).refused == ()
 
 
 async def test_a_window_refused_immediately_is_the_same_error() -> None:
@@ -505,3 +529,70 @@ async def test_doctor_raises_nothing_without_a_server() -> None:
         rig.sim.faults.add(Fault("phone_number", "drop_before", times=2))
         bad = [check for check in await rig.adapter.diagnose() if not check.ok]
         assert [check.name for check in bad] == ["platform reachable"]
+
+
+@pytest.mark.parametrize(
+    ("statuses", "ok", "detail"),
+    [
+        ({}, True, "Meta has approved it"),
+        ({(TEMPLATE, "en_US"): "PAUSED"}, False, "its status is PAUSED"),
+        ({(TEMPLATE, "de"): "REJECTED"}, True, "Meta has approved it"),
+    ],
+)
+async def test_doctor_asks_meta_if_the_template_is_approved(
+    statuses: dict[tuple[str, str], str], ok: bool, detail: str
+) -> None:
+    async with running(template=FOLLOW_UP) as rig:
+        rig.sim.world.templates[TEMPLATE, "de"] = "{{1}}"
+        rig.sim.graph.state.template_statuses.update(statuses)
+        check = template_check(await rig.adapter.diagnose())
+    assert (check.ok, bool(check.advice)) == (ok, not ok)
+    assert str(check.detail).endswith(detail)
+
+
+async def test_doctor_names_a_template_that_the_account_does_not_have() -> None:
+    async with running(template={"name": "conversation", "language": "en_US"}) as rig:
+        check = template_check(await rig.adapter.diagnose())
+    assert (check.ok, str(check.detail)) == (
+        False,
+        "the account has no template conversation (en_US)",
+    )
+    assert "WhatsApp Manager" in str(check.advice)
+
+
+@pytest.mark.parametrize(
+    ("error", "advice"),
+    [
+        (GraphError(200, "no right"), "whatsapp_business_management"),
+        (GraphError(2, "down"), "Try again in a few minutes."),
+    ],
+)
+async def test_a_refused_question_for_templates_says_nothing_against_them(
+    error: GraphError, advice: str
+) -> None:
+    async with running(template=FOLLOW_UP) as rig:
+        rig.sim.fail_next("message_templates", error)
+        check = template_check(await rig.adapter.diagnose())
+    assert check.ok
+    assert f"error {error.code}" in str(check.detail)
+    assert advice in str(check.advice)
+
+
+async def test_a_lost_answer_about_templates_is_reported() -> None:
+    async with running(template=FOLLOW_UP) as rig:
+        rig.sim.faults.add(Fault("message_templates", "drop_before", times=2))
+        check = template_check(await rig.adapter.diagnose())
+    assert (check.ok, check.cause) == (False, "unreachable")
+
+
+async def test_doctor_does_not_ask_about_templates_without_a_number() -> None:
+    async with running(template=FOLLOW_UP) as rig:
+        rig.sim.faults.add(Fault("phone_number", "drop_before", times=2))
+        await rig.adapter.diagnose()
+        assert "message_templates" not in {call.method for call in rig.sim.calls}
+
+
+def template_check(checks: list[Check]) -> Check:
+    """The check of the template."""
+    (check,) = [check for check in checks if check.name == "template"]
+    return check

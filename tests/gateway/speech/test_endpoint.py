@@ -3,10 +3,12 @@
 from collections.abc import AsyncIterator
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 from gateway.ports.speech import Clip, Heard, SpeechError
 from gateway.speech import endpoint
-from gateway.speech.endpoint import EndpointRecogniser, EndpointSpeaker, answer_of
+from gateway.speech.endpoint import EndpointRecogniser, EndpointSpeaker, answer_of, listed_models
 from simulators.base import Fault
 from simulators.openai import OpenAISimulator
 from simulators.openai.speech import Dialect
@@ -151,3 +153,28 @@ async def test_speech_in_another_format_is_not_sent(openai: OpenAISimulator) -> 
         await speaker.speak("Hello", "en")
     assert failed.value.problem == "unreadable"
     await speaker.close()
+
+
+@pytest.mark.parametrize("body", ["<html>Sign in</html>", "[]", '{"data": 1}', "[" * 100_000])
+async def test_an_answer_that_is_no_list_of_models_is_a_failure(body: str) -> None:
+    async def answer(_: web.Request) -> web.Response:
+        return web.Response(text=body)
+
+    app = web.Application()
+    app.router.add_get("/v1/models", answer)
+    async with TestServer(app) as server:
+        with pytest.raises(SpeechError, match="no list of models"):
+            await listed_models(str(server.make_url("/v1")), "")
+
+
+async def test_a_list_of_models_is_bounded() -> None:
+    async def answer(_: web.Request) -> web.Response:
+        entries = [{"id": "m" * 1_000}, {"id": 3}, "x", *({"id": str(n)} for n in range(5_000))]
+        return web.json_response({"data": entries})
+
+    app = web.Application()
+    app.router.add_get("/v1/models", answer)
+    async with TestServer(app) as server:
+        listed = await listed_models(str(server.make_url("/v1")), "")
+    assert (listed.status, listed.names[:2]) == (200, ("m" * 200, "0"))
+    assert len(listed.names) == endpoint.MAX_LISTED - 2

@@ -37,11 +37,12 @@ class Windowed(RecordingAdapter):
         super().__init__()
         self.open: Reach = "closed"
         self.answers = True
+        self.refused: tuple[str, ...] = ()
 
     async def reach(self, place: Place) -> PlatformReach:
         if not self.answers:
             raise Transient("no process is connected")
-        return PlatformReach(self.open, 100 if self.open == "template" else 0)
+        return PlatformReach(self.open, 100 if self.open == "template" else 0, self.refused)
 
 
 class Guarded(RecordingAdapter):
@@ -257,6 +258,31 @@ async def test_a_message_that_comes_after_the_window_closed_waits_for_the_person
         (waits,) = await g.services.stores.proactive.blocked(10)  # type: ignore[union-attr]
         assert waits == ("default", ADA)
         assert await sent(g) == []
+
+
+async def test_a_message_that_the_platform_took_and_refused_later_waits_for_the_person() -> None:
+    adapter = Windowed()
+    adapter.open = "open"
+    async with proactive_gateway(adapter=adapter) as (g, sender):
+        await sender.send(message())
+        await sender.send(message("k2"))
+        assert await sent(g) == ["about k1", "about k2"]
+        adapter.open, adapter.refused = "closed", ("another", "sent-1")
+        adapter.answers = False
+        await g.clock.advance(TAKEN_WITHIN.total_seconds())
+        await sender.release()
+        adapter.answers = True
+        await g.clock.advance(TAKEN_WITHIN.total_seconds())
+        await sender.release()
+        assert await g.services.stores.proactive.blocked(10) == [("default", ADA)]  # type: ignore[union-attr]
+        adapter.open = "open"
+        await g.clock.advance(proactive.LOOK_AGAIN.total_seconds())
+        await sender.release()
+        assert (await sent(g))[2:] == [f"{WAITED[proactive.WINDOW].english}\n\nabout k1"]
+        await g.clock.advance(TAKEN_WITHIN.total_seconds())
+        await sender.release()
+        await sender.release()
+        assert len(await sent(g)) == 3
 
 
 async def test_a_person_who_cannot_be_reached_at_all_is_given_up() -> None:

@@ -24,6 +24,7 @@ from parley.cli.status.report import (
     StoredState,
     attention,
     failed_messages,
+    features_of,
 )
 from parley.config import from_mapping
 from parley.http.local_listener import LocalListener
@@ -110,6 +111,19 @@ def test_failed_messages_of_a_day_are_listed_with_the_next_command() -> None:
     )
 
 
+def test_features_are_those_that_are_switched_on() -> None:
+    assert features_of(from_mapping({"documents": {"enabled": False}})) == ()
+    service = {"base_url": "https://voice.example.org/v1"}
+    sections: dict[str, Any] = {
+        "voice": {"recogniser": "endpoint", **service, "speech": service},
+        "appointments": {"enabled": True},
+        "catchup": {"enabled": True},
+    }
+    assert features_of(from_mapping(sections)) == (
+        *("documents", "voice (endpoint)", "speech", "appointments", "catchup"),
+    )
+
+
 def as_values(out: str) -> dict[str, Any]:
     values = json.loads(out)
     assert isinstance(values, dict)
@@ -155,6 +169,8 @@ async def test_a_running_program_and_then_its_stores_are_reported(tmp_path: Path
     (account,) = values["platforms"]
     assert (account["name"], account["state"]) == ("telegram", "not running")
     assert len(values["attention"]) == 1
+    assert values["features"] == ["documents"]
+    assert "features     documents\n" in stopped.out
 
 
 async def test_a_dead_letter_is_a_last_error_without_its_text(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ async def test_each_server_is_contacted(tmp_path: Path, web: WebServer) -> None:
     write(tmp_path, mcp={"servers": servers}, server={"port": 0})
     ended = await parley("doctor", cwd=tmp_path)
     for name in ("near", "far"):
-        assert re.search(rf"ok +tools: {name}: 9 tools, answers in [0-9]+\.[0-9] s", ended.out)
+        assert re.search(rf"ok +tools: {name}: 10 tools, answers in [0-9]+\.[0-9] s", ended.out)
     for name, problem in {
         "locked": "it answers with HTTP 401",
         "away": "its address does not answer",
