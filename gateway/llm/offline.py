@@ -9,7 +9,12 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from html import unescape
 from typing import Final
 
-from gateway.llm.offline_documents import document_answer
+from gateway.llm.offline_documents import (
+    DOCUMENT_PREFIX,
+    document_answer,
+    document_call,
+    document_report,
+)
 from gateway.llm.offline_samples import NOT_CONFIGURED, SAMPLES, everything, long_text
 from gateway.llm.offline_tools import (
     KEPT,
@@ -20,6 +25,7 @@ from gateway.llm.offline_tools import (
     REPOSITORY_PREFIX,
     UNTOLD,
     answer_about_person,
+    kept_call,
     kept_report,
     memory_call,
     memory_report,
@@ -74,6 +80,10 @@ _SHOW: Final = re.compile(
     rf"\b(?:show|write|give|make|draw|print)\b.{{0,40}}?{_SAMPLE.pattern}",
     re.IGNORECASE | re.DOTALL,
 )
+_FILE_NOTE: Final = re.compile(
+    r"\n{0,2}^\([^\n]{1,300} is shown to the person [^\n]{1,100}\)$", re.MULTILINE
+)
+"""The instruction about a file that is shown below the answer."""
 _HELLO: Final = re.compile(r"^\W*(?:hello|hi|hey|good (?:morning|evening|day))\b", re.IGNORECASE)
 
 
@@ -104,17 +114,24 @@ def _answer(request: ModelRequest) -> tuple[ContentBlock, ...]:
     last = request.messages[-1].content if request.messages else ()
     outcomes = [block for block in last if isinstance(block, ToolOutcome)]
     if outcomes:
-        return (TextBlock(_report(outcomes)),)
+        return (TextBlock(_report(outcomes, request.messages)),)
     question = _own_words(last)
     call = _tool_call(question, request)
     if call is not None:
         return (call,)
-    call = repository_call(question, request) or reminder_call(question, request)
+    call = (
+        repository_call(question, request)
+        or reminder_call(question, request)
+        or kept_call(question, request)
+    )
     if call is not None:
         return (call,)
     from_document = document_answer(question, last)
     if from_document:
         return (TextBlock(from_document),)
+    call = document_call(question, request)
+    if call is not None:
+        return (call,)
     before = _said_before(request.messages[:-1])
     text = _words(question, before, request)
     call = memory_call(question, request, untold=text.startswith(UNTOLD))
@@ -148,27 +165,38 @@ def _said_before(messages: Sequence[ModelMessage]) -> list[str]:
     return [text for text in texts if text]
 
 
-def _report(outcomes: Sequence[ToolOutcome]) -> str:
-    parts = []
-    for outcome in outcomes:
-        if outcome.call_id.startswith(MEMORY_PREFIX) and not outcome.is_error:
-            parts.append(memory_report(outcome.content))
-            continue
-        if outcome.call_id.startswith(REMINDER_PREFIX) and not outcome.is_error:
-            parts.append(REMINDED)
-            continue
-        if outcome.call_id.startswith(REPOSITORY_PREFIX) and not outcome.is_error:
-            parts.append(repository_report(outcome.content))
-            continue
-        if outcome.call_id.startswith(KEPT_PREFIX) and not outcome.is_error:
-            parts.append(kept_report(outcome.content))
-            continue
-        verb = "The tool did not succeed" if outcome.is_error else "The tool answered"
-        fence = "```"
-        while fence in outcome.content:
-            fence += "`"
-        parts.append(f"{verb}:\n\n{fence}\n{outcome.content}\n{fence}")
-    return "\n\n".join(parts)
+_REPORTS: Final[tuple[tuple[str, Callable[[str], str]], ...]] = (
+    (MEMORY_PREFIX, memory_report),
+    (REMINDER_PREFIX, lambda _: REMINDED),
+    (REPOSITORY_PREFIX, repository_report),
+    (KEPT_PREFIX, kept_report),
+)
+"""The description of a result, by the prefix of the call's id."""
+
+
+def _report(outcomes: Sequence[ToolOutcome], messages: Sequence[ModelMessage]) -> str:
+    calls = {
+        block.id: block
+        for message in messages
+        for block in message.content
+        if isinstance(block, ToolCall)
+    }
+    return "\n\n".join(_reported(outcome, calls.get(outcome.call_id)) for outcome in outcomes)
+
+
+def _reported(outcome: ToolOutcome, call: ToolCall | None) -> str:
+    if not outcome.is_error:
+        if call is not None and call.id.startswith(DOCUMENT_PREFIX):
+            return document_report(call, outcome.content)
+        for prefix, report in _REPORTS:
+            if outcome.call_id.startswith(prefix):
+                return report(outcome.content)
+    verb = "The tool did not succeed" if outcome.is_error else "The tool answered"
+    content = _FILE_NOTE.sub("", outcome.content)
+    fence = "```"
+    while fence in content:
+        fence += "`"
+    return f"{verb}:\n\n{fence}\n{content}\n{fence}"
 
 
 def _tool_call(question: str, request: ModelRequest) -> ToolCall | None:

@@ -16,6 +16,7 @@ KEPT_PREFIX: Final = "offline_kept_"
 """The prefix of its call ids for kept messages of a place."""
 MEMORY_PREFIX: Final = "offline_memory_"
 """The prefix of its call ids, which identifies results of memory tools."""
+_MISSED: Final = re.compile(r"\bwhat (?:did|have) i miss", re.IGNORECASE)
 MAX_QUERY: Final = 200
 _REMEMBER: Final = re.compile(
     r"^\W*(?:please\s+)?remember(?:\s+this|\s+that)?\b[\s:,]*(?P<what>\S.*)",
@@ -86,6 +87,15 @@ def memory_report(content: str) -> str:
     if answer.get("status") == "waiting_for_the_person":
         return f"I am not sure that I should keep that. {answer.get('error', '')}".strip()
     return f"I will not keep that. {answer.get('error', '')}".strip()
+
+
+def kept_call(question: str, request: ModelRequest) -> ToolCall | None:
+    """Return the call for "what did I miss?", if there is such a tool."""
+    offered = any(tool.name == KEPT for tool in request.tools)
+    if not offered or request.tool_choice == "none" or _MISSED.search(question) is None:
+        return None
+    number = sum(message.role == "assistant" for message in request.messages)
+    return ToolCall(f"{KEPT_PREFIX}{number}", KEPT, "{}")
 
 
 def kept_report(content: str) -> str:

@@ -401,8 +401,13 @@ class ProactiveSender:
 
     def _note(self, pending: PendingNotice, verdict: Verdict) -> None:
         self._services.count("proactive", verdict.reason)
-        platform = pending.notice.place.platform
-        log.info("proactive", platform=platform, action=verdict.action, reason=verdict.reason)
+        log.info(
+            "proactive",
+            key=pending.key,
+            platform=pending.notice.place.platform,
+            action=verdict.action,
+            reason=verdict.reason,
+        )
 
     async def _drop(self, pending: PendingNotice, reason: str) -> None:
         """Record that a message is never sent, for `parley why` and the console."""

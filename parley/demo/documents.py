@@ -9,8 +9,6 @@ from simulators.base import SimFile
 
 LEASE: Final = "lease.docx"
 MIME: Final = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-PAGE: Final = "Page 3"
-"""The page of the lease about which the scene asks, as an answer names it."""
 _PAGES: Final = (
     ("Lease", "between Harbour Property and the tenant, for the office at 4 Quay Street."),
     ("Rent", "The rent is 2,400 a month, due on the third working day."),

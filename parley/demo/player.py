@@ -12,7 +12,7 @@ from gateway.policy.refusals import TOO_MANY
 from gateway.ports.traces import Trace
 from gateway.text import text, verbatim
 from parley.config.sections import MAIN
-from parley.demo.documents import PAGE, file_of
+from parley.demo.documents import file_of
 from parley.demo.story import DECISION, Expect, Scene
 from parley.demo.voice import WORDS, voice_file
 from parley.demo.world import DemoRefused, Seen, Where, World
@@ -187,7 +187,7 @@ def as_expected(scene: Scene, answers: Sequence[Seen], decided: int) -> bool:
                 for one in answers
             )
         case Expect.FROM_PAGE:
-            return any(PAGE in text for text in texts)
+            return bool(scene.page) and any(scene.page in text for text in texts)
         case Expect.CITED:
             return any(DECISION in text for text in texts)
         case Expect.SPOKEN:

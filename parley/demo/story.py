@@ -40,8 +40,8 @@ class Scene(Struct, frozen=True):
     `thread` opens a thread with that title; `below` names an earlier scene, in whose thread this
     one takes place. `command` (with its arguments) and `press` (a button's label) replace a
     message, and so does `agent`: the task that an agent of the person hands over by MCP.
-    `file` is the name of a document that is sent with the text; with `voice`, the message is the
-    voice message of the demo.
+    `file` is the name of a document that is sent with the text; `page` is the page of a document
+    that the answer names. With `voice`, the message is the voice message of the demo.
     `deliveries` is the number of deliveries of the event, `times` the number of messages. With
     `repositories`, the program reads the repositories of the demo before.
     """
@@ -57,6 +57,7 @@ class Scene(Struct, frozen=True):
     press: str = ""
     agent: str = ""
     file: str = ""
+    page: str = ""
     voice: bool = False
     deliveries: int = 1
     times: int = 1
@@ -167,6 +168,12 @@ STORY: Final = (
         expect=Expect.REMINDED,
     ),
     Scene(
+        "quiet",
+        "A person chooses the hours in which nothing comes for which they did not ask",
+        Where("whatsapp", DIRECT, "Ben"),
+        command="quiet 22:00-07:00",
+    ),
+    Scene(
         "limit",
         "Many messages at once: they are collected, and one notice names the limit",
         Where("telegram", DIRECT, "Cleo"),
@@ -206,7 +213,7 @@ CATCHUP: Final = (
         "catchup-missed",
         "Another person asks what they missed: each message has its link",
         Where("discord", "team", "Cleo"),
-        "What did I miss? Please use the tool catch_up",
+        "What did I miss?",
         mention=True,
         expect=Expect.MISSED,
     ),
@@ -219,13 +226,15 @@ DOCUMENTS: Final = (
         Where("whatsapp", DIRECT, "Ada"),
         "What does the lease say about the notice period?",
         file=LEASE,
+        page="Page 3",
         expect=Expect.FROM_PAGE,
     ),
     Scene(
         "whatsapp-document-later",
         "A later question comes without the document, which is searched",
         Where("whatsapp", DIRECT, "Ada"),
-        "What does the lease say about notice in writing to the end of a quarter?",
+        "What does the lease say about keys?",
+        page="Page 4",
         expect=Expect.FROM_PAGE,
     ),
 )

@@ -118,7 +118,9 @@ def _action(outcome: SceneOutcome, assistant: str) -> str:
         return f"{text} … and {scene.times - 1} more, at the same time"
     if scene.deliveries > 1:
         return f"{text}  (delivered {scene.deliveries} times)"
-    return text
+    if scene.voice:
+        return "[a voice message]"
+    return f"{text}  [{scene.file}]" if scene.file else text
 
 
 def _line(author: str, content: RenderableType, style: str = "bold") -> Table:
@@ -187,6 +189,8 @@ def _texts(call: ApiCall) -> list[str]:
 
 def _content(answer: Seen) -> Text:
     text = Text(clip(answer.shown.text, MAX_PANEL_LINES))
+    for file in answer.shown.files:
+        text.append(f"{chr(10) if text else ''}[{file.name}]", "dim")
     if answer.shown.buttons:
         labels = "  ".join(f"[{button.label}]" for button in answer.shown.buttons)
         text.append(f"\n{labels}", "bold")

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from gateway.immutable import replace
 from gateway.llm.offline import OfflineProvider
 from gateway.llm.offline_samples import NOT_CONFIGURED
+from gateway.message import OutboundFile
 from gateway.ports import ImageBlock, ModelMessage, TextBlock, ToolOutcome, ToolSpec
+from gateway.turn.tool_files import ShownFiles
 from tests.gateway.llm.asking import ADD, Heard, ask, assistant, question, user
 
 WEATHER = ToolSpec("city__weather", "Weather.", {"type": "object"}, side_effects=False)
@@ -100,14 +102,25 @@ async def test_the_result_of_a_tool_is_reported() -> None:
     assert heard.text == "The tool answered:\n\n````\n```\n3\n```\n````"
 
 
+async def test_the_note_about_a_shown_file_is_not_reported() -> None:
+    files = ShownFiles()
+    note, _ = files.take([OutboundFile("chart.png", "image/png", b"\x89PNG\r\n\x1a\n")])
+    outcome = ModelMessage("user", (ToolOutcome("offline_0", f"Sales of May\n\n{note}"),))
+
+    heard = await say("call add", outcome, tools=(ADD,))
+
+    assert heard.text == "The tool answered:\n\n```\nSales of May\n```"
+
+
 async def test_kept_messages_are_reported_with_their_links() -> None:
     tool = ToolSpec("catch_up", "Reads.", {"type": "object"}, side_effects=False)
-    heard = await say("use the tool catch_up", tools=(tool,))
+    heard = await say("What did I miss?", tools=(tool,))
     (call,) = heard.calls
+    assert (await say("What did I miss?", tools=(ADD,))).calls == []
     result = "Messages:\n[1](https://a.example/1) Ben, Mon 01 Jan 10:00: hello\n  and more"
     outcome = ModelMessage("user", (ToolOutcome(call.id, result),))
 
-    heard = await say("use the tool catch_up", heard.finished.message, outcome, tools=(tool,))
+    heard = await say("What did I miss?", heard.finished.message, outcome, tools=(tool,))
 
     expected = "You missed:\n\n- [1](https://a.example/1) Ben, Mon 01 Jan 10:00: hello"
     assert heard.text == expected

@@ -1,16 +1,19 @@
 """Messages that the assistant writes first are sent, wait, join others, or are dropped."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from gateway.errors import Permanent, TemplateRefused, Transient, WindowClosed
 from gateway.immutable import replace
 from gateway.message import Choice, Notice, Place, Reach
+from gateway.observe.logs import configure_logs
 from gateway.people import Audience
 from gateway.policy import proactive
 from gateway.policy.access import AccessPolicy
@@ -499,9 +502,14 @@ async def test_what_its_caller_sends_is_decided_and_counted_once() -> None:
 
 
 async def test_an_account_that_is_gone_drops_the_message() -> None:
-    async with proactive_gateway() as (_, sender):
+    configure_logs(level=logging.INFO)
+    async with proactive_gateway() as (g, sender):
         elsewhere = message(place=replace(direct(), account="other"))
-        assert await sender.send(elsewhere) == Verdict("never", proactive.NOT_CONNECTED)
+        with capture_logs() as logged:
+            assert await sender.send(elsewhere) == Verdict("never", proactive.NOT_CONNECTED)
+        [key] = [line["key"] for line in logged if line["event"] == "proactive"]
+        [trace] = await g.services.stores.traces.find(key)
+        assert [one.reason for one in trace.decisions] == [proactive.NOT_CONNECTED]
 
 
 async def test_too_many_waiting_messages_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

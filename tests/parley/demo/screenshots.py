@@ -20,7 +20,7 @@ from playwright.async_api import Page, expect
 
 from parley.demo.player import Player
 from parley.demo.run import Demo, running
-from parley.demo.story import STORY
+from parley.demo.story import CATCHUP, CHARTS, DOCUMENTS, STORY
 from parley.demo.world import PEOPLE
 from tests.parley.demo.browser import DESKTOP, TELEPHONE, launched, speak, window
 from tests.parley.demo.states import PLATFORMS, chat_states, demo_states
@@ -33,13 +33,15 @@ _WIDE: Final = (1440, 900)
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A picture: the address, and the tab of the page that is shown."""
+    """A picture: the address, and the tab of the page that is shown. The conversation is scrolled
+    to its end, or to the last message with the text `at`."""
 
     name: str
     path: str
     size: tuple[int, int] = DESKTOP
     dark: bool = False
     press: str = ""
+    at: str = ""
 
 
 VIEWS: Final = (
@@ -62,7 +64,15 @@ VIEWS: Final = (
     ),
     View("chat", "/chat/"),
     View("chat-phone-dark", "/chat/", TELEPHONE, dark=True),
+    View("demo-voice", "/#platform=telegram&room=direct&person=Ada", at="I heard"),
+    View("demo-reminder", "/#platform=whatsapp&room=direct&person=Ben"),
 )
+LATER_VIEWS: Final = (
+    View("demo-document", "/#platform=whatsapp&room=direct&person=Ada"),
+    View("demo-chart", "/#platform=slack&room=team&person=Ada"),
+    View("demo-catchup", "/#platform=discord&room=team&person=Cleo"),
+)
+"""Pictures of the parts of the story that follow."""
 
 
 async def take(demo: Demo, view: View) -> None:
@@ -75,6 +85,10 @@ async def take(demo: Demo, view: View) -> None:
         else:
             await page.locator("#log .message").first.wait_for()
             await page.evaluate("document.querySelector('#log').scrollTop = 1e9")
+            if view.at:
+                await page.locator("#log .message", has_text=view.at).last.evaluate(
+                    "message => message.scrollIntoView({block: 'center'})"
+                )
         if view.press:
             await page.locator(view.press).click()
         image = Image.open(BytesIO(await page.screenshot(animations="disabled"))).convert("RGB")
@@ -117,10 +131,11 @@ async def main(folder: Path | None, languages: Sequence[str]) -> None:
             for language, person in zip(languages, cycle(PEOPLE), strict=False):
                 await take_states(demo, folder / language, language, person)
             return
-        async for _ in Player(demo.world, demo.app.decisions).play(STORY):
-            pass
-        for view in VIEWS:
-            await take(demo, view)
+        for story, views in ((STORY, VIEWS), ((*DOCUMENTS, *CHARTS, *CATCHUP), LATER_VIEWS)):
+            async for _ in Player(demo.world, demo.app.decisions).play(story):
+                pass
+            for view in views:
+                await take(demo, view)
 
 
 if __name__ == "__main__":

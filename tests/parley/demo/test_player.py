@@ -19,7 +19,8 @@ def answer(text: str) -> Seen:
 
 
 def scene(expect: Expect) -> Scene:
-    return Scene("s", "about", Where("telegram", "direct", "Ada"), "hi", expect=expect)
+    where = Where("telegram", "direct", "Ada")
+    return Scene("s", "about", where, "hi", page="Page 3", expect=expect)
 
 
 async def played(paper: PaperDemo) -> list[SceneOutcome]:
