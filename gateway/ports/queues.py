@@ -247,5 +247,8 @@ class Outbox(Protocol):
     async def drop(self, keys: Sequence[str]) -> int:
         """Delete these with their content; returns how many."""
 
+    async def knows(self, key: str) -> bool:
+        """Return True for a send that was queued, while it or its receipt is kept."""
+
     async def deliveries(self, turn_id: str, limit: int) -> list[SendState]:
         """Return the sends of a turn, in no order, while they and their receipts are kept."""

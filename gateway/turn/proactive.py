@@ -13,7 +13,7 @@ from msgspec import Struct
 from gateway.conversation import key_of
 from gateway.errors import DeliveryError, TemplateRefused, TenantUnknown, WindowClosed
 from gateway.immutable import replace
-from gateway.message import Notice
+from gateway.message import Notice, send_key
 from gateway.outbound.membership import PlatformMembership
 from gateway.outbound.notices import notice_key, sends_of
 from gateway.people import Audience, KnownIds, Principal, identity_of
@@ -97,7 +97,7 @@ class ProactiveSender:
         if await store.is_held(pending):
             return Verdict("wait", proactive.HELD)
         # Before its process died: the circumstances of this moment may be others.
-        if await self._services.stores.outbox.deliveries(pending.key, 1):
+        if await self._services.stores.outbox.knows(send_key(pending.key, 0)):
             return Verdict("send", proactive.SENT)
         case = await self._case(pending, store)
         verdict = case if isinstance(case, Verdict) else case.verdict()
@@ -198,7 +198,7 @@ class ProactiveSender:
         if not waiting:  # another process sends them, or their person was erased
             return
         first, now = waiting[0], self._services.clock.now()
-        if await self._services.stores.outbox.deliveries(batch, 1):
+        if await self._services.stores.outbox.knows(send_key(batch, 0)):
             # Its process died then. The circumstances of this moment may be others.
             await self._settle(first, batch, store, now)
             return

@@ -298,6 +298,9 @@ class RedisOutbox:
         rows = await self._client.batch([("HMGET", name, *DEAD_FIELDS) for name in names])
         return [_letter(values) for values in rows if values[0] is not None]
 
+    async def knows(self, key: str) -> bool:
+        return bool(await self._client.command("EXISTS", self._keys.send(key)))
+
     async def deliveries(self, turn_id: str, limit: int) -> list[SendState]:
         names = await self._client.scan(self._keys.send(f"{turn_id}:"), limit)
         rows = await self._client.batch([("HMGET", name, *DELIVERY) for name in names])

@@ -116,6 +116,9 @@ class SqliteOutbox:
         )
         return parse_rows(await self._fetch(query, limit), _letter)
 
+    async def knows(self, key: str) -> bool:
+        return bool(await self._fetch("SELECT 1 FROM outbox WHERE key = ?", key))
+
     async def deliveries(self, turn_id: str, limit: int) -> list[SendState]:
         rows = await self._fetch(OF_TURN, f"{turn_id}:", f"{turn_id};", limit)
         return [_delivery(*row) for row in rows]

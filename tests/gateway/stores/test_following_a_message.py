@@ -105,6 +105,8 @@ async def test_the_sends_of_a_turn_are_told_without_their_content(
     ]
     assert len(await outbox.deliveries("x1", 2)) == 2
     assert await outbox.deliveries("x", 10) == []
+    known = [await outbox.knows(key) for key in ("x1:0", "x1:1", "x1:2", "x1:3", "x1")]
+    assert known == [True, True, True, False, False]
 
 
 @pytest.fixture
