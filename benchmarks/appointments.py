@@ -279,6 +279,8 @@ class Year:
         self._workers = [Worker(self._born()) for _ in range(WORKERS)]
         self.dead: list[tuple[datetime, datetime]] = []
         """The times in which no worker lived."""
+        self._taken_over_at: datetime | None = None
+        """The time at which a living process takes over the sends of one that died."""
 
     def _born(self) -> DueAppointments:
         services: Services = replace(
@@ -334,6 +336,7 @@ class Year:
         except Killed:
             seconds = self._chance.random.randrange(1, 600)
             worker.back, worker.due = now + timedelta(seconds=seconds), self._born()
+            self._taken_over_at = now + LEASE
             return 1
         for _ in range(100):  # the sends of this process
             if self._g.services.deliverer.idle:
@@ -356,12 +359,15 @@ class Year:
         times += [worker.back for worker in self._workers if worker.back > now]
         times += [time for one in down[:1] for time in one if time > now]
         times += [plan.moves_at for plan in moves[:1] if plan.moves_at is not None]
+        taken = self._taken_over_at if alive else None
+        times += [taken] if taken is not None and taken > now else []
         until = max(min(times), now + timedelta(milliseconds=1))
         if not alive:
             self.dead.append((now, min(worker.back for worker in self._workers)))
         revived = any(now < worker.back <= until for worker in self._workers)
         self._g.clock.skip((until - now).total_seconds())
-        if revived:
+        if revived or (taken is not None and taken <= until):
+            self._taken_over_at = None
             await self._g.services.deliverer.start()
 
 
