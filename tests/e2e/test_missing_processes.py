@@ -32,7 +32,7 @@ from tests.support.servers import PostgresServer, RedisServer
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("databases")
-MISSING = 0.6
+MISSING = 1.5
 
 
 @pytest.fixture
