@@ -39,7 +39,7 @@ MAX_RESULTS: Final = 100
 
 STORE: Final = ToolSpec(
     "memory_store",
-    "Store one memory",
+    "Store a memory",
     {
         "type": "object",
         "required": ["type", "content"],
@@ -80,7 +80,7 @@ BRIEF: Final = ToolSpec(
 )
 DELETE: Final = ToolSpec(
     "memory_delete",
-    "Delete a memory if asked",
+    "Delete one if asked",
     {
         "type": "object",
         "required": ["id"],
