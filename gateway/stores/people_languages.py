@@ -94,45 +94,25 @@ class PeopleLanguages:
 
     async def put(self, tenant: str, person: str, chosen: str, told: str, at: datetime) -> None:
         """Store the languages of a person in place of the earlier ones."""
-        params = {
-            "tenant": storable(tenant),
-            "person": storable(person),
-            "chosen": chosen,
-            "told": told,
-            "at": micros(at),
-        }
-        await self._database.change(PUT, params)
+        await self._put(PUT, tenant, person, at, chosen=chosen, told=told)
 
     async def put_zones(self, tenant: str, person: str, zone: str, told: str, at: datetime) -> None:
         """Store the time zones of a person in place of the earlier ones."""
-        params = {
-            "tenant": storable(tenant),
-            "person": storable(person),
-            "zone": zone,
-            "zone_told": told,
-            "at": micros(at),
-        }
-        await self._database.change(PUT_ZONES, params)
+        await self._put(PUT_ZONES, tenant, person, at, zone=zone, zone_told=told)
 
     async def put_voice(self, tenant: str, person: str, voice: str, at: datetime) -> None:
         """Store the answers that a person wants spoken in place of the earlier choice."""
-        params = {
-            "tenant": storable(tenant),
-            "person": storable(person),
-            "voice": voice,
-            "at": micros(at),
-        }
-        await self._database.change(PUT_VOICE, params)
+        await self._put(PUT_VOICE, tenant, person, at, voice=voice)
 
     async def put_quiet(self, tenant: str, person: str, quiet: str, at: datetime) -> None:
         """Store the quiet hours of a person in place of the earlier ones."""
-        params = {
-            "tenant": storable(tenant),
-            "person": storable(person),
-            "quiet": quiet,
-            "at": micros(at),
-        }
-        await self._database.change(PUT_QUIET, params)
+        await self._put(PUT_QUIET, tenant, person, at, quiet=quiet)
+
+    async def _put(
+        self, statement: Statement, tenant: str, person: str, at: datetime, **values: str
+    ) -> None:
+        whose = {"tenant": storable(tenant), "person": storable(person), "at": micros(at)}
+        await self._database.change(statement, {**whose, **values})
 
     async def prune(self, before: datetime) -> int:
         """Delete some people of whom there is nothing since then; returns how many, 0 at the

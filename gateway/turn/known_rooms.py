@@ -1,5 +1,5 @@
-"""Who reads a room now: a private channel can become a public one, or be shared with others, after
-a reminder or a question was scheduled in it.
+"""The readers of a room now: a private channel can become a public one, or be shared with
+others, after a reminder or a question was scheduled in it.
 
 It is kept in memory, from the messages that this process got, so that a message costs nothing.
 """
