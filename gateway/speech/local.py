@@ -6,7 +6,6 @@ recording at a time, and is killed when one takes too long.
 """
 
 import asyncio
-import contextlib
 import json
 import os
 import struct
@@ -21,6 +20,7 @@ import structlog
 from gateway.ports.clock import AlarmClock
 from gateway.ports.speech import MAX_HEARD, Clip, Heard, SpeechError, SpeechProblem
 from gateway.speech.containers import kind_of
+from safety.process_group import end_group, kill_group, started_in_group
 
 LIBRARIES: Final = ("faster_whisper",)
 FILES: Final = ("model.bin", "config.json", "tokenizer.json")
@@ -136,26 +136,10 @@ class LocalRecogniser:
 
     async def _start(self) -> asyncio.subprocess.Process:
         environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
-        starting = asyncio.create_task(
-            asyncio.create_subprocess_exec(
-                *self._command,
-                str(self._folder),
-                str(self._threads),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-                env={**environment, "HF_HUB_OFFLINE": "1"},
-                limit=MAX_LINE,
-                start_new_session=True,
-            )
-        )
-        try:
-            # A start that is cancelled before its pipes are connected can hang (CPython 125502).
-            self._process = process = await asyncio.shield(starting)
-        except asyncio.CancelledError:
-            with contextlib.suppress(OSError):
-                self._process = await starting
-            raise
+        command = (*self._command, str(self._folder), str(self._threads))
+        environment["HF_HUB_OFFLINE"] = "1"
+        process = await started_in_group(command, environment, Path.cwd(), MAX_LINE)
+        self._process = process
         async with asyncio.timeout(START_SECONDS):
             if not (await _line(process)).get("ready"):
                 raise ValueError("the model was not loaded")
@@ -165,19 +149,13 @@ class LocalRecogniser:
     def _end_idle(self) -> None:
         process = self._process
         if process is not None and not self._one.locked():
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
+            kill_group(process.pid)
             self._process = None
 
     async def _end(self) -> None:
         process, self._process = self._process, None
-        if process is None:
-            return
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(5):
-                await process.wait()
+        if process is not None:
+            await end_group(process)
 
     async def close(self) -> None:
         if self._not_idle is not None:

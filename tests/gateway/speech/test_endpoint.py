@@ -74,9 +74,9 @@ async def test_a_refused_parameter_is_left_out_from_then_on(
 async def test_a_failing_service_is_asked_once_more(
     openai: OpenAISimulator, recogniser: EndpointRecogniser, kind: str
 ) -> None:
-    openai.faults.add(Fault("audio/transcriptions", kind))  # type: ignore[arg-type]
+    openai.faults.add(Fault("audio/transcriptions", kind))  # type: ignore[arg-type]  # a kind
     assert (await recogniser.recognise(VOICE)).text == "hello"
-    openai.faults.add(Fault("audio/transcriptions", kind, times=2))  # type: ignore[arg-type]
+    openai.faults.add(Fault("audio/transcriptions", kind, times=2))  # type: ignore[arg-type]  # a kind
     with pytest.raises(SpeechError) as failed:
         await recogniser.recognise(VOICE)
     assert failed.value.problem == "failed"

@@ -68,7 +68,7 @@ class Notes(NoMemory):
         return self
 
     def reads(self, material: object) -> None:
-        self.material += material  # type: ignore[arg-type]
+        self.material += material  # type: ignore[arg-type]  # a stand-in
 
 
 @pytest.fixture

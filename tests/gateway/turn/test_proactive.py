@@ -20,6 +20,7 @@ from gateway.policy.access import AccessPolicy
 from gateway.policy.proactive import Kind, ProactivePolicy, Verdict
 from gateway.ports import PlatformReach
 from gateway.ports.proactive import PendingNotice
+from gateway.stores.proactive import ProactiveStore
 from gateway.text import label, verbatim
 from gateway.turn.proactive import LAST, TAKEN_WITHIN, WAITED, ProactiveNotices, ProactiveSender
 from gateway.turn.services import Policies
@@ -92,6 +93,13 @@ def message(
             notice, buttons=facts.pop("buttons"), buttons_until=facts.pop("until", None)
         )
     return PendingNotice("default", key, notice, kind, **facts)
+
+
+def stored(g: Gateway) -> ProactiveStore:
+    """The store of messages that wait."""
+    store = g.services.stores.proactive
+    assert store is not None
+    return store
 
 
 async def sent(g: Gateway) -> Sequence[str]:
@@ -258,7 +266,7 @@ async def test_a_message_that_comes_after_the_window_closed_waits_for_the_person
         adapter.open = "closed"
         await g.clock.advance(TAKEN_WITHIN.total_seconds())
         await sender.release()
-        (waits,) = await g.services.stores.proactive.blocked(10)  # type: ignore[union-attr]
+        (waits,) = await stored(g).blocked(10)
         assert waits == ("default", ADA)
         assert await sent(g) == []
 
@@ -277,7 +285,7 @@ async def test_a_message_that_the_platform_took_and_refused_later_waits_for_the_
         adapter.answers = True
         await g.clock.advance(TAKEN_WITHIN.total_seconds())
         await sender.release()
-        assert await g.services.stores.proactive.blocked(10) == [("default", ADA)]  # type: ignore[union-attr]
+        assert await stored(g).blocked(10) == [("default", ADA)]
         adapter.open = "open"
         await g.clock.advance(proactive.LOOK_AGAIN.total_seconds())
         await sender.release()
@@ -298,7 +306,7 @@ async def test_a_person_who_cannot_be_reached_at_all_is_given_up() -> None:
         await g.rest()
         await g.clock.advance(TAKEN_WITHIN.total_seconds())
         await sender.release()
-        assert await g.services.stores.proactive.blocked(10) == []  # type: ignore[union-attr]
+        assert await stored(g).blocked(10) == []
         assert len(await g.services.stores.outbox.dead_letters(10)) == 1
 
 

@@ -166,7 +166,7 @@ async def test_the_tool_is_offered_only_where_appointments_are_on() -> None:
     async with reminding() as (g, _):
         await g.take(received("hello"))
         (spec,) = [tool for tool in g.model.requests[0].tools if tool.name == "remind"]
-        assert "run" not in spec.schema["properties"]  # type: ignore[operator]
+        assert "run" not in spec.schema["properties"]  # type: ignore[operator]  # JSON
 
 
 async def test_undo_removes_it_and_only_its_person_can() -> None:

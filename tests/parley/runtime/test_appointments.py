@@ -48,7 +48,7 @@ class Stage:
         self.clock = FakeClock(AT_NINE - timedelta(minutes=30))
         self.store = AppointmentStore(database)
         self.due = Due(self.store, self.clock)
-        self.job = Appointments(self.due, self.store, self.clock)  # type: ignore[arg-type]
+        self.job = Appointments(self.due, self.store, self.clock)  # type: ignore[arg-type]  # a stand-in
 
     async def add(self, number: int, due: datetime) -> None:
         stored = await self.store.add(appointment(number, due=due), 50, 200)
